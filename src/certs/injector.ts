@@ -1,7 +1,7 @@
 /**
- * Maintains the `caBundle` of webhook configurations, and of CustomResourceDefinitions with a conversion webhook. With this `caBundle`, the
- * API server trusts the serving certificate of this process. Missing CA certificates are added, and expired CA certificates are removed.
- * Other unexpired CA certificates are preserved.
+ * Maintains the `caBundle` of webhook configurations, and of CustomResourceDefinitions with a conversion webhook, so that the API server
+ * trusts the serving certificate of this process. Adds missing CA certificates, and removes expired CA certificates. Other unexpired CA
+ * certificates are preserved.
  */
 import { customResourceDefinition, mutatingWebhookConfiguration, validatingWebhookConfiguration } from '../api/builtin.ts'
 import type { CustomResourceDefinition, MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from '../api/builtin.ts'

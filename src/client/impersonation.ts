@@ -2,8 +2,8 @@
 import { ProreusError } from '../api/errors.ts'
 
 /**
- * The user that the API server uses for authorization and audit, instead of the user of the credentials. The user of the credentials needs
- * the permission to `impersonate` the user name, the uid, each group and each extra value: see
+ * The user that requests impersonate. The API server authorizes a request as this user, not as the user of the credentials. The user of the
+ * credentials needs the permission to `impersonate` the user name, the uid, each group and each extra value: see
  * https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/.
  */
 export interface Impersonation {

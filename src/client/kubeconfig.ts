@@ -59,8 +59,8 @@ const credentialsMaxAgeMs = 10_000
  * - the Pod's service account, if the Pod has a service account and `context` is not set
  * - `~/.kube/config`, if the file exists
  *
- * If the kubeconfig contains a `proxy-url`, requests use this proxy. Without a `proxy-url`, requests use the proxy that `HTTPS_PROXY`,
- * `HTTP_PROXY` and `NO_PROXY` select, as in kubectl.
+ * Requests use the proxy in `proxy-url` of the kubeconfig. Without a `proxy-url`, `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` select the
+ * proxy, as in kubectl.
  *
  * @throws {ProreusError} `PRO_KUBECONFIG` when no source applies, or when the first source that applies is unusable, e.g. because a file is
  *   missing.

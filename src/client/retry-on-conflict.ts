@@ -26,8 +26,10 @@ const checkRetry = hasOptions({
 } satisfies Record<keyof RetryOptions, OptionCheck>)
 
 /**
- * Calls `attempt` again while it fails with a conflict, at most `attempts` times in total. `attempt` must read the object again each time.
- * Rejects with the error of the last attempt, with the signal's reason, or with `PRO_CONFIG_INVALID` for an invalid or unknown option.
+ * Calls `attempt` until it does not fail with a conflict, at most `attempts` times. `attempt` must read the object again each time. Rejects
+ * with the error of the last attempt, or with the signal's reason if the signal aborts between attempts.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` for an invalid or unknown option.
  *
  * @example
  * await retryOnConflict(async () => {

@@ -24,11 +24,12 @@ type ReadonlyObject = DeepReadonly<KubernetesObject>
 interface Pending {
   /**
    * The oldest and the newest of the states for which the map function has thrown. A retry calls the map function only for these two
-   * states. For a state between them, the map function has usually thrown, too, so it has returned no keys to enqueue. The keys of such a
-   * state need not be enqueued now, because the state is outdated.
+   * states.
    *
-   * After an update, `oldest` can be the state before the update. An earlier call of the map function for this state may have succeeded,
-   * and its keys have then been enqueued. These keys must be enqueued again, because the object has changed since that call.
+   * - The states between them are outdated. The map function has usually thrown for these states, too, so their keys have not caused
+   *   reconciles. These keys therefore need not be enqueued now.
+   * - `oldest` can be the state before an update. Its keys may have been enqueued before the update. They must be enqueued again, because
+   *   the object has changed.
    */
   oldest: ReadonlyObject
   newest: ReadonlyObject

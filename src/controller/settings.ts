@@ -37,10 +37,13 @@ export interface FinalizerSettings<T extends KubernetesObject> {
    */
   readonly name: string
   /**
-   * Cleans up after an object that is being deleted, e.g. deletes a database outside the cluster. When `finalize` resolves without a
-   * result, the finalizer is removed. The API server removes the object when it has no finalizers left. With `requeueAfterMs` or `requeue`,
-   * the finalizer stays, and `finalize` is called again later. When `finalize` throws, it is called again with back-off. `finalize` must be
-   * idempotent: it may be called several times for one object, and for an object whose reconcile never finished.
+   * Cleans up after an object that is being deleted, e.g. deletes a database outside the cluster. `finalize` must be idempotent: it may be
+   * called several times for one object, and for an object whose reconcile never finished.
+   *
+   * - When `finalize` resolves without a result, the finalizer is removed. The API server removes the object when it has no finalizers
+   *   left.
+   * - When `finalize` resolves with `requeueAfterMs` or `requeue`, the finalizer stays, and `finalize` is called again later.
+   * - When `finalize` throws, it is called again with back-off.
    */
   finalize(object: DeepReadonly<T>, context: ReconcileContext): Promise<Result>
 }

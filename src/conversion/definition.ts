@@ -51,12 +51,11 @@ export type Converted<From, To, ToInput extends { spec?: unknown }> = {
 } & ConvertedStatus<From, To>
 
 /**
- * This type affects only type inference. No converter returns it.
+ * Makes TypeScript infer literal types for literals in a converter's result, e.g. for 'Running'. No converter returns this type.
  *
- * A converter's result may contain a literal such as 'Running'. While TypeScript infers the kind `K`, the expected type of the result is
- * unknown. Without `Literal`, TypeScript would therefore infer the type `string` for 'Running'. With `Literal`, the expected type contains
- * `Lowercase<string>`, a type that is narrower than `string`. In this case, TypeScript infers the literal type 'Running', although
- * 'Running' does not match `Lowercase<string>`.
+ * While TypeScript infers the kind `K`, the expected type of the result is unknown. Without `Literal`, TypeScript would infer `string` for
+ * 'Running'. If the expected type contains a type that is narrower than `string`, such as `Lowercase<string>`, TypeScript infers the
+ * literal type. The literal need not match `Lowercase<string>`.
  */
 type Literal = { readonly '~never': never; readonly spec: Literals; readonly status: Literals }
 type Literals = { readonly [key: string]: Lowercase<string> | 0 | false | Literals | readonly Literals[] }

@@ -13,9 +13,10 @@ import { findKeptFields, restoreKeptFields } from './kept-fields.ts'
 import type { KeptFields } from './kept-fields.ts'
 
 /**
- * Returns JSON text with the fields of `spec` and `status` whose values in `original` and `back` differ; undefined when there are no such
- * fields. `back` is `original` after a conversion to another version and back. For each field, the JSON contains the value in `original`
- * and a digest of the value in `back` (`KeptFields`).
+ * Returns the fields of `spec` and `status` that differ between `original` and `back`, as JSON text. Returns undefined when no field
+ * differs. For each field, the JSON contains the value in `original` and a digest of the value in `back` (`KeptFields`).
+ *
+ * @param back `original` after a conversion to another version and back.
  */
 export function writeKeptFields(back: JsonObject, original: JsonObject, schema: StructuralSchema): string | undefined {
   const fields: { [key: string]: KeptFields } = {}

@@ -125,8 +125,10 @@ export interface RunOptions {
   readonly metricsCertDir?: string
   /**
    * The address of `/debug`, which serves heap snapshots, CPU profiles, the queues, the cache and the log level. An address without a host,
-   * such as `:6060`, is on `127.0.0.1`. On a loopback address, there is no authentication. Any other address requires HTTPS and a bearer
-   * token, as with `metricsSecure`. Default `0`: disabled.
+   * such as `:6060`, is on `127.0.0.1`. Default `0`: disabled.
+   *
+   * - A loopback address requires no authentication.
+   * - Any other address requires HTTPS and a bearer token, as with `metricsSecure`.
    */
   readonly debugBindAddress?: string
   /**

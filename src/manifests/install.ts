@@ -174,7 +174,7 @@ export async function removeWebhooks(client: Client, operators: readonly Operato
 
 /**
  * Removes the webhook configurations that have the name and the labels of the installation. A configuration that the user may not read is
- * ignored, so that users without permissions for webhook configurations can install operators without webhooks.
+ * ignored. Users without permissions for webhook configurations can therefore install operators without webhooks.
  *
  * @throws {ProreusError} `PRO_PERMISSION` when the user may read a webhook configuration of the installation, but may not delete it.
  */

@@ -8,12 +8,14 @@ import type { Socket } from 'node:net'
 export const longAnswer = 16 * 1024
 
 /**
- * Prevents Node.js from closing a TLS connection on which a request arrives during a long response.
+ * Prevents Node.js from closing a TLS connection on which a request arrives during a long response. Without this function, the connection
+ * is closed in these steps:
  *
- * A request may arrive while the previous response still fills the buffer of the socket. Node.js then pauses the socket's stream and the
- * HTTP parser. On a TLS connection, decrypted bytes bypass the stream and reach the paused parser. The parser fails with `HPE_PAUSED`, and
- * Node.js closes the connection. A `data` listener on the socket makes the parser read from the stream. The stream buffers bytes while it
- * is paused.
+ * - The request arrives while the response still fills the buffer of the socket. Node.js pauses the socket's stream and the HTTP parser.
+ * - On a TLS connection, decrypted bytes bypass the stream and reach the paused parser.
+ * - The parser fails with `HPE_PAUSED`, and Node.js closes the connection.
+ *
+ * With a `data` listener on the socket, the parser reads from the stream, which buffers bytes while it is paused.
  *
  * The listener increases the CPU time of a request by 10 %, so callers add the listener only for long responses.
  */

@@ -15,8 +15,8 @@ export class TimeSlices {
   }
 
   /**
-   * Returns undefined while the time slice of this iteration of the event loop is not used up. After that, returns a promise that resolves
-   * in a later iteration. Waiting tasks resume in the order of their calls, one in each iteration.
+   * Returns undefined until the time slice of this iteration of the event loop is used up. Then returns a promise that resolves in a later
+   * iteration. Each iteration resumes one waiting task, in the order in which the tasks called `next`.
    *
    * @param now - Returns elapsed milliseconds, as `monotonicNow` of a clock does.
    */

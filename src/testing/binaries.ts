@@ -77,8 +77,8 @@ export function cachedProgram(name: ProgramName, env: Environment): string {
 }
 
 /**
- * Resolves with the path of a binary, or with undefined when it is not found. The environment variable of the binary takes precedence. If
- * this variable is not set, the function searches the folder `KUBEBUILDER_ASSETS`, then the cache.
+ * Resolves with the path of a binary, or with undefined when the binary is not found. If the environment variable of the binary is set, its
+ * value is the path. Otherwise, the folder in the variable `KUBEBUILDER_ASSETS` is searched, then the cache.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when the environment variable of the binary names a file that cannot be executed.
  */

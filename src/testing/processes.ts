@@ -10,8 +10,10 @@ import { ProreusError } from '../api/errors.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
 /**
- * The script of the watchdog. It reads the process groups that it must kill from its standard input. The input ends when this Node.js
- * process ends or is killed. The script then kills the process groups and removes the working directory. It retries the removal, because a
+ * The script of the watchdog, which kills process groups when this Node.js process ends or is killed. The lines `add PID` and `drop PID` on
+ * the standard input change the list of these process groups.
+ *
+ * When the standard input ends, the script kills the process groups and removes the working directory. The removal is retried, because a
  * process that is ending may still write files.
  */
 const watchdogScript = `

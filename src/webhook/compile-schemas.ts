@@ -19,9 +19,11 @@ export function compileSchemas(kinds: readonly Kind[]): void {
 }
 
 /**
- * Compiles the checks of the built-in types that the schemas contain. The compilation begins after `delayMs`. One check is compiled in each
- * iteration of the event loop. The compilation of the checks of a PodSpec takes 100 ms. The server does not wait for the compilation. If a
- * request needs a check that is not compiled yet, the request compiles this check.
+ * Compiles the checks of the built-in types that the schemas contain, while the server already serves requests. A request that needs a
+ * check that is not compiled yet compiles this check itself.
+ *
+ * The compilation begins after `delayMs`. Each iteration of the event loop compiles one check, because the checks of a PodSpec take 100 ms
+ * together.
  *
  * @returns the function that stops the compilation.
  */

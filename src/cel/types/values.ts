@@ -160,9 +160,14 @@ function exactKey(key: Value): unknown {
 }
 
 /**
- * Returns the further keys of `#entries` that a lookup by `key` tries. For an int, this is the key of the equal uint. For a uint, this is
- * the key of the equal int. For a double that is an integer, these are the keys of the equal int and of the equal uint. For any other key,
- * the result is empty. A lookup by an int or a uint does not find a double.
+ * Returns the further keys of `#entries` that a lookup by `key` tries:
+ *
+ * - for an int: the key of the equal uint
+ * - for a uint: the key of the equal int
+ * - for a double that is an integer: the keys of the equal int and the equal uint
+ * - for any other key: none
+ *
+ * A lookup by an int or a uint does not find a double.
  */
 function equalKeys(key: Value): string[] {
   if (typeof key === 'number' || typeof key === 'bigint') return [`u${key}`]

@@ -188,11 +188,11 @@ function checkName(request: JsonObject, account: string): void {
 }
 
 /**
- * Returns the JWT claim that names the object to which the token is bound. If the token is not bound to an object, returns an empty object
- * (k8s.io/kubernetes/pkg/registry/core/serviceaccount/storage: TokenREST.Create).
+ * Returns the JWT claim that names the object to which the token is bound, and for a Pod also the claim that names the Pod's Node. If the
+ * token is not bound to an object, returns an empty object (k8s.io/kubernetes/pkg/registry/core/serviceaccount/storage: TokenREST.Create).
  *
  * @throws {StatusError} 400 for a kind to which tokens cannot be bound, and for a Pod of another ServiceAccount; 404 for a missing object;
- * 409 when the UID in `boundObjectRef` is not the UID of the object.
+ *   409 when the UID in `boundObjectRef` is not the UID of the object.
  */
 function bindingOf(store: ObjectStore, request: JsonObject, namespace: string, account: string): Partial<Claims['kubernetes.io']> {
   const reference = at(request, 'spec', 'boundObjectRef')

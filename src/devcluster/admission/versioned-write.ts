@@ -32,9 +32,11 @@ export function versionsOf(attributes: AdmissionAttributes): (info: ResourceInfo
 }
 
 /**
- * Converts a patched object from the version of the admission webhook back to the version of the request, and applies defaults. If a
- * conversion webhook converts the object, only the defaults of the admission webhook's version are applied, before the conversion. If the
- * object is converted without a conversion webhook, only `redefault` is called, after the conversion.
+ * Converts a patched object from the version of the admission webhook back to the version of the request, and applies defaults:
+ *
+ * - If a conversion webhook converts the object, the defaults of the admission webhook's version are applied before the conversion.
+ *   `redefault` is not called.
+ * - Otherwise, `redefault` is called after the conversion.
  *
  * @param redefault applies the defaults of the request's version.
  */

@@ -39,9 +39,12 @@ export type Verdict = readonly FieldError[] | Status
  * The handlers of a webhook. `T` is the type of the object after the defaults of the schema have been applied. Objects are frozen, so
  * handlers return a changed copy.
  *
- * Several webhooks of one or more operators can have handlers for the same type. The handlers are called in the order in which the webhooks
- * are declared. Each `default` handler receives the result of the previous `default` handler. The errors of all validation handlers are
- * collected. If a handler returns a failure `Status`, no further validation handler is called.
+ * Several webhooks of one or more operators can have handlers for the same type:
+ *
+ * - The handlers are called in the order in which the webhooks are declared.
+ * - Each `default` handler receives the result of the previous `default` handler.
+ * - The errors of all validation handlers are collected. When a handler returns a failure `Status`, no further validation handler is
+ *   called.
  */
 export interface WebhookHandlers<T> {
   /**

@@ -341,9 +341,11 @@ export class Container {
   }
 
   /**
-   * Restarts a container that was stopped because of a failed probe. If the stopped run was the first run, the container restarts
-   * immediately. Otherwise, the container restarts after the back-off, which began at the end of the run before the stopped run
+   * Restarts a container that was stopped because of a failed probe, after the back-off that began at `backOffSince`
    * (k8s.io/kubernetes/pkg/kubelet/kuberuntime: doBackOff).
+   *
+   * @param backOffSince the end of the run before the stopped run; undefined if the stopped run was the first run. If undefined, the
+   *   container restarts immediately.
    */
   #restartAfterProbe(at: number, backOffSince: number | undefined): void {
     if (!this.#host.restartsAfterProbe(this.spec)) return

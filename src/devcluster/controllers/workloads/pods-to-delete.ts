@@ -12,8 +12,17 @@ const phases: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Runni
 
 /**
  * Returns the `count` Pods to delete. Pods with the following properties are deleted first. If Pods differ in several properties, the
- * property that comes first in this list decides: not scheduled, not running, not ready, low deletion cost, many related Pods on the same
- * node, ready only for a short time, many restarts of containers, many restarts of sidecar containers, young.
+ * property that comes first in the list decides.
+ *
+ * - not scheduled
+ * - not running
+ * - not ready
+ * - low deletion cost
+ * - many related Pods on the same node
+ * - ready only for a short time
+ * - many restarts of a container
+ * - many restarts of a sidecar container
+ * - young
  *
  * @param related the Pods that are counted on each node. A ReplicaSet passes the Pods of all ReplicaSets with the same owner.
  */

@@ -47,10 +47,12 @@ const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 export const terminalVariables = { TERM: 'xterm' }
 
 /**
- * Combines a container and its image. A `command` replaces Entrypoint and Cmd of the image. `args` without a `command` replace only Cmd.
- * References to variables in `command` and `args` are expanded (k8s.io/kubernetes/pkg/kubelet/container: ExpandContainerCommandAndArgs;
- * github.com/containerd/containerd, internal/cri/opts: WithProcessArgs). The variables of the image override the defaults of the runtime.
- * The variables of the container override all others.
+ * Combines a container and its image:
+ *
+ * - A `command` replaces Entrypoint and Cmd of the image. `args` without a `command` replace only Cmd (github.com/containerd/containerd,
+ *   internal/cri/opts: WithProcessArgs).
+ * - References to variables in `command` and `args` are expanded (k8s.io/kubernetes/pkg/kubelet/container: ExpandContainerCommandAndArgs).
+ * - The variables of the image override the defaults of the runtime. The variables of the container override all others.
  *
  * @throws {ContainerConfigError} when there is no command, or when the arguments or variables are invalid or too long.
  */

@@ -67,9 +67,10 @@ export class VolumeLoop {
   }
 
   /**
-   * Resolves at the time `at`, after a change, or when the loop has to end. If `at` is Infinity, there is no time limit. While the machine
-   * is suspended, the clock advances, but timers do not, so a long timer would end much too late. Therefore, the function uses timers of at
-   * most `maxTimerMs`, and reads the clock after each timer.
+   * Resolves at the time `at`, after a change, or when the loop has to end. If `at` is Infinity, there is no time limit.
+   *
+   * While the machine is suspended, the clock advances, but timers do not. A long timer would therefore end much too late. The function
+   * uses timers of at most `maxTimerMs`, and reads the clock after each timer.
    */
   async #waitUntil(at: number): Promise<void> {
     const { clock, signal } = this.#options

@@ -25,9 +25,11 @@ export interface Write {
    */
   readonly hasManagers?: boolean
   /**
-   * Returns the requested object, decoded and with defaults. `old` is the existing object, or undefined if the object does not exist. For a
-   * subresource with its own type, `old` and the requested object have that type. If another request changes the stored object during this
-   * write, the function is called again.
+   * Returns the requested object, decoded and with defaults. `requested` is called again if another request changes the stored object
+   * during this write.
+   *
+   * - `old` is the existing object; undefined if the object does not exist.
+   * - For a subresource with its own type, such as Scale, `old` and the requested object have this type.
    */
   readonly requested: (old: JsonObject | undefined) => JsonObject | Promise<JsonObject>
 }

@@ -1,7 +1,9 @@
 /**
- * `killRounds`: in each round, `proreus dev --pods=process` is killed, or sometimes ended with SIGTERM. This happens at a random moment:
- * during the start, while Pods are created and deleted, or while Pods run. After the round, only the state folder may remain on the
- * machine. After the next start, the cluster must become ready and run the same Pods again.
+ * `killRounds`: tests `proreus dev --pods=process` with kills at random moments. Each round kills the process, or sometimes ends it with
+ * SIGTERM: during the start, while Pods are created and deleted, or while Pods run.
+ *
+ * - After the round, only the state folder may remain on the machine.
+ * - After the next start, the cluster must become ready and run the same Pods again.
  */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'

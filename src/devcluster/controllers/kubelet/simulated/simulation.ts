@@ -180,9 +180,11 @@ function failingTimes(numbers: Values['numbers'], kind: ProbeKind): FailingTimes
 }
 
 /**
- * Some annotations make a startup or liveness probe fail. If `name` is such an annotation, but none of `containers` declares the probe,
- * returns the name of the probe's field, e.g. `livenessProbe`. In all other cases, returns undefined. An annotation for the readiness probe
- * needs no declared probe, because the simulation can make any container unready.
+ * Returns the field of the probe that the annotation `name` requires but none of `containers` declares, e.g. `livenessProbe`. Returns
+ * undefined if no probe is missing.
+ *
+ * An annotation that makes a startup or liveness probe fail requires this probe. The readiness annotations require no declared probe,
+ * because the simulation can make any container unready.
  */
 function missingProbe(name: string, containers: readonly Probed[]): keyof Probed | undefined {
   const kind = (['startup', 'liveness'] as const).find((one) => name === failsAfter(one) || name === failsFor(one))

@@ -17,15 +17,17 @@ type Job = DeepReadonly<batch.Job>
 type Conditions = NonNullable<NonNullable<Job['status']>['conditions']>
 
 /**
- * Writes the status with two requests. The first request writes the UIDs of the ended Pods. If an outcome is decided, the first request
- * also writes the condition `outcome.target`. Then the finalizers of the ended Pods are removed. If an outcome is decided or the Job is
- * being deleted, the finalizers of all Pods in `tally` are removed. The second request writes the incremented counters. The second request
- * also writes the condition `Complete` or `Failed` if all of these are true: an outcome is decided, all ended Pods are counted, and no Pod
- * is terminating.
+ * Writes the status of a Job, and removes the finalizers of counted Pods:
  *
- * @param tally the Pods with their states at the beginning of the reconcile. These states decide which Pods have ended. A Pod that this
- *   reconcile has deleted therefore counts as running, and a Pod that ends during the reconcile is counted by the next reconcile. If the
- *   Job has failed, however, the Pods that have not ended also count as failed.
+ * - The first request writes the UIDs of the ended Pods. If there is an outcome, the request also writes the condition `outcome.target`.
+ * - Then the finalizers of the ended Pods are removed. If there is an outcome or the Job is being deleted, the finalizers of all Pods in
+ *   `tally` are removed.
+ * - The second request writes the incremented counters. If there is an outcome, all ended Pods are counted, and no Pod is terminating, the
+ *   request also writes the condition `Complete` or `Failed`. If no finalizer is removed and the Job does not get this condition, there is
+ *   no second request.
+ *
+ * @param tally the Pods with their states at the beginning of the reconcile. A Pod that ends or is deleted during the reconcile therefore
+ *   counts as running. If the Job has failed, however, Pods that have not ended count as failed.
  */
 export async function writeProgress(job: Job, tally: Tally, outcome: Outcome | undefined, context: ReconcileContext): Promise<void> {
   const current = controlledBy(podsByController, job, context)

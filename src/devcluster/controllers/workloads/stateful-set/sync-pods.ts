@@ -113,8 +113,10 @@ async function syncClaims({ set, writes, context }: PodSync, pod: ReadonlyPod): 
  * Deletes a Pod whose ordinal is out of range. With the policy `OrderedReady`, an unavailable Pod is deleted only when it has the lowest
  * ordinal of all unavailable Pods in `condemned` (…/statefulset: processCondemned).
  *
- * Always resolves with false. With the policy `OrderedReady`, false ends the current step, so that the next Pod is deleted only after this
- * Pod has gone. With the policy `Parallel`, false has no effect on the other Pods of the step.
+ * Always resolves with false:
+ *
+ * - With the policy `OrderedReady`, false ends the current step. The next Pod is therefore deleted only after this Pod has gone.
+ * - With the policy `Parallel`, false has no effect.
  */
 async function removeCondemned({ set, writes, now }: PodSync, condemned: readonly ReadonlyPod[], index: number): Promise<boolean> {
   const pod = condemned[index]!
