@@ -23,9 +23,9 @@ import { OidcProvider } from './oidc-provider.ts'
 import { proxyFromEnvironment } from './proxy-from-environment.ts'
 
 export interface KubeconfigOptions {
-  /** The path of the kubeconfig to use, e.g. from `--kubeconfig`. This path takes precedence over `KUBECONFIG`. */
+  /** The path of the kubeconfig, e.g. from `--kubeconfig`. This path takes precedence over `KUBECONFIG`. An empty path is ignored. */
   readonly kubeconfig?: string
-  /** The context to use instead of the kubeconfig's `current-context`. */
+  /** The context to use instead of the kubeconfig's `current-context`. An empty name is ignored. */
   readonly context?: string
   /**
    * The environment variables. `KUBECONFIG`, `HOME` (or `USERPROFILE`), `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY` and the variables that
@@ -68,15 +68,16 @@ const credentialsMaxAgeMs = 10_000
 export async function loadConnection(options: KubeconfigOptions): Promise<Connection> {
   refuseOptions('loadConnection', checkOptions(options, ''))
   const { env } = options
-  const listed = options.kubeconfig ?? env.KUBECONFIG
+  const hasOption = options.kubeconfig !== undefined && options.kubeconfig !== ''
+  const listed = hasOption ? options.kubeconfig : env.KUBECONFIG
   if (listed !== undefined && listed !== '') {
-    const files = options.kubeconfig === undefined ? listed.split(delimiter).filter((file) => file !== '') : [listed]
-    const existing = options.kubeconfig === undefined && files.length > 1 ? await filterExisting(files) : files
+    const files = hasOption ? [listed] : listed.split(delimiter).filter((file) => file !== '')
+    const existing = !hasOption && files.length > 1 ? await filterExisting(files) : files
     if (existing.length === 0)
       throw problem(`None of the files in KUBECONFIG=${listed} exists: correct the variable, or name a file with --kubeconfig.`)
     return fromFiles(existing, options)
   }
-  if (options.context === undefined) {
+  if (options.context === undefined || options.context === '') {
     const directory = options.inClusterRoot === undefined ? {} : { directory: options.inClusterRoot }
     const inCluster = await inClusterConnection({ env, clock: options.clock ?? systemClock, ...directory })
     if (inCluster !== undefined) return { ...inCluster, ...proxyOf(inCluster.server, env) }
@@ -112,7 +113,7 @@ async function fromFiles(files: readonly string[], options: KubeconfigOptions): 
   const content = await readKubeconfig(files)
   const entries = await readEntries(content)
   const source = `kubeconfig ${files.join(delimiter)}`
-  const name = contextName ?? content.currentContext
+  const name = contextName === undefined || contextName === '' ? content.currentContext : contextName
   const known = content.contexts.map((context) => context.name).join(', ')
   if (!name)
     throw problem(`The ${source} has no current-context: choose one with --context (there ${known === '' ? 'are none' : `is ${known}`}).`)

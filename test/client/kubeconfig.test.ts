@@ -257,6 +257,9 @@ t.test('the lookup order is that of kubectl and controller-runtime', async (t) =
   t.equal(await server({ kubeconfig: flag, env: { KUBECONFIG: variable, HOME: home, ...inCluster } }), 'https://flag')
   t.equal(await server({ env: { KUBECONFIG: variable, HOME: home, ...inCluster } }), 'https://variable')
   t.equal(await server({ env: { KUBECONFIG: '', HOME: home, ...inCluster } }), 'https://[fd00::1]:443')
+  const empty = { kubeconfig: '', context: '' }
+  t.equal(await server({ ...empty, env: { KUBECONFIG: variable, HOME: home } }), 'https://variable', 'an empty option is not set')
+  t.equal(await server({ ...empty, env: { HOME: home, ...inCluster } }), 'https://[fd00::1]:443')
   t.equal(await server({ env: { HOME: home } }), 'https://home')
   t.equal(await server({ env: { HOME: home, ...inCluster }, inClusterRoot: join(home, 'nothing') }), 'https://home', 'no token is mounted')
   t.equal(
