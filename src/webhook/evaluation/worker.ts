@@ -32,7 +32,7 @@ export interface WorkerCalls {
   }
 }
 
-/** A message of the main thread: a call of a method, or undefined when the review is finished. */
+/** A message from the main thread to the worker thread: the method to call and its argument; undefined when the review is finished. */
 export type WorkerMessage = { readonly method: keyof WorkerCalls; readonly argument: unknown } | undefined
 
 export type WorkerReply =

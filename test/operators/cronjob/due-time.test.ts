@@ -1,4 +1,4 @@
-/** Tests of the decision whether a Job of a CronJob is due. The cases are at the limits of the rules. */
+/** Tests of the decision whether a Job of a CronJob is due. The tests use boundary values, e.g. the last millisecond before a deadline. */
 import t from 'tap'
 import { dueTime } from '../../../src/operators/cronjob/due-time.ts'
 import { parseSchedule } from '../../../src/operators/cronjob/schedule.ts'

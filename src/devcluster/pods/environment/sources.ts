@@ -20,8 +20,8 @@ export interface ConfigSources {
 
 export interface EnvironmentSources extends ConfigSources {
   /**
-   * Resolves with the Services of a namespace. For each container, `serviceVariables` reads the namespace `default`, because this namespace
-   * has the Service of the API server.
+   * Resolves with the Services of a namespace. For every container, `serviceVariables` reads the Services of the namespace `default`,
+   * because the Service of the API server is in this namespace.
    */
   services(namespace: string): Promise<readonly ReadonlyService[]>
 }

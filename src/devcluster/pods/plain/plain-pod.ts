@@ -24,8 +24,7 @@ export class PlainPod implements PodSandbox {
   }
 
   /**
-   * Resolves at the end of `remove`. The sandbox consists only of the containers, and has no network or process of its own that could end
-   * earlier.
+   * Resolves when `remove` has finished. The sandbox cannot end earlier, because it has no process or network of its own that could fail.
    */
   get ended(): Promise<void> {
     return this.#ended.promise
