@@ -2,8 +2,9 @@
  * Measures controllers of Proreus, controller-runtime and kube-rs. Each round measures every program. For each part, the medians over the
  * rounds are printed, followed by the results of every round.
  *
- * All programs use the same real API server, except in the part `noop`, which uses no API server. The part `life` has no rounds, and counts
- * only the writes of the MyPod operator.
+ * - The part `noop` uses no API server.
+ * - The part `life` has no rounds, and counts only the writes of the MyPod operator.
+ * - In all other parts, the programs of a round use the same real API server.
  *
  * `npm run bench -- controller [--parts reconcile,life,cache,noop,latency,failover] [--rounds 3] [--only proreus,kube-rs] [--apps 2000]
  * [--cached 20000] [--seconds 5]`

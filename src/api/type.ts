@@ -1,8 +1,8 @@
 /**
  * `Type`: functions that return structural schemas. Each schema has a static type, which is the type of its values.
  *
- * This file declares the static types itself, and does not import them from a schema library. The reason is that the TypeScript compiler
- * checks all imported declarations again in each project that imports this package, and a schema library has many more declarations.
+ * This file declares the static types itself, because the declarations of a schema library are much longer. The TypeScript compiler checks
+ * all imported declarations again in each project that imports this package.
  */
 import type { BuiltinTypeName, BuiltinTypes } from './builtin-types.ts'
 import { withBuiltinType } from './builtin-types.ts'

@@ -38,8 +38,10 @@ export interface CompiledRules {
    */
   evaluate(object: JsonObject, oldObject?: JsonObject, warn?: (warning: FieldError) => void): readonly FieldError[]
   /**
-   * Returns the field errors of a default in the schema. In the first evaluation of the rules, the default is also `oldSelf`, as for an
-   * unchanged value. If there are no errors, the rules are evaluated again without `oldSelf`, as for a new value.
+   * Returns the field errors of a default in the schema. The rules are evaluated up to two times:
+   *
+   * - First, the default is also `oldSelf`, as for an unchanged value.
+   * - If there are no errors, the rules are evaluated again without `oldSelf`, as for a new value.
    *
    * @param path path of the default.
    * @param budget cost budget of the rules.

@@ -38,8 +38,8 @@ export async function readKubeconfig(files: readonly string[]): Promise<Kubeconf
  * Returns the impersonation headers of a user, from `as`, `as-uid`, `as-groups` and `as-user-extra`; undefined when all four fields are
  * missing.
  *
- * @throws {ProreusError} `PRO_KUBECONFIG` when `as` is missing and one of `as-uid`, `as-groups` and `as-user-extra` is set. If these fields
- *   were ignored, requests would be sent without impersonation, as the user of the credentials.
+ * @throws {ProreusError} `PRO_KUBECONFIG` when `as` is missing and one of the other three fields is set. Without this error, requests would
+ *   be sent as the user of the credentials, without impersonation.
  */
 export function impersonationOf(content: KubeconfigContent, userName: string): Record<string, string | string[]> | undefined {
   const user = content.users.find((entry) => entry.name === userName)?.user

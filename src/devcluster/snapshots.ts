@@ -39,8 +39,11 @@ export class Snapshots {
   }
 
   /**
-   * Restores all objects, without admission. An object that is not in the snapshot is deleted. An unchanged object keeps its
-   * resourceVersion. Any other object gets a new resourceVersion. Resolves when all writes are committed.
+   * Restores all objects, without admission. Resolves when all writes are committed.
+   *
+   * - An object that is not in the snapshot is deleted.
+   * - An unchanged object keeps its resourceVersion.
+   * - A changed or deleted object is restored with a new resourceVersion.
    *
    * @throws {ProreusError} `PRO_INPUT` when the snapshot was taken from another cluster.
    */

@@ -5,9 +5,12 @@ import type { Check } from './health-handler.ts'
 import type { Running } from './running-parts.ts'
 
 /**
- * Returns the checks of `/readyz`. `/readyz` succeeds even if the check of a cache or a controller fails. If `/readyz` failed in this case,
- * the process might never become ready. To respond to the list request of a cache, the API server may need the conversion webhook of this
- * process. The API server reaches this webhook only while the process is ready.
+ * Returns the checks of `/readyz`. A failed check of a cache or a controller does not make `/readyz` fail. Otherwise, a process with a
+ * conversion webhook might never become ready:
+ *
+ * - A cache syncs only after its list request has succeeded.
+ * - To respond to the list request, the API server may need the conversion webhook.
+ * - The API server reaches the conversion webhook only while the process is ready.
  */
 export function readinessChecks(running: Running, hasWebhooks: boolean): readonly Check[] {
   const webhook = running.webhookCheck ?? { name: 'webhook', problem: () => 'the webhook server does not listen yet' }

@@ -198,14 +198,15 @@ async function removeConfigurations(client: Client, names: InstallationNames, { 
 }
 
 /**
- * Returns a function for the option `onServing` of `run`. When the webhooks are served, the function installs the CRDs and webhook
- * configurations. If the operators have no webhooks, the function removes the existing webhook configurations of the installation. With the
- * option `enableWebhooks: false` of `run`, the function installs only the CRDs, because another process of the installation may serve the
- * webhooks.
+ * Returns a function for the option `onServing` of `run`. The function installs the CRDs. The webhooks decide what else happens:
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when the address of the webhooks is unknown. The error is thrown immediately, and not by the
- * returned function. Outside a cluster, `webhook.url` is required, or `webhook.service` with the name of a Service that forwards to this
- * process.
+ * - If the operators have webhooks, their webhook configurations are installed.
+ * - If the operators have no webhooks, the existing webhook configurations of the installation are removed.
+ * - With `enableWebhooks: false`, the webhook configurations do not change, because another process of the installation may serve the
+ *   webhooks.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` immediately, not in the returned function, when the address of the webhooks is unknown.
+ *   Outside a cluster, `webhook.url` is required, or `webhook.service` with the name of a Service that forwards to this process.
  */
 export function installOnServing(
   operators: readonly Operator[],

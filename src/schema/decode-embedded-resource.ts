@@ -24,9 +24,8 @@ export interface Coerced<Value extends JsonValue> {
 /**
  * Decodes the embedded resources of a value.
  *
- * @param dropsNulls pass true for a custom resource, and false for a default in a schema. If a field is not nullable and has no default,
- *   defaulting later removes a null in this field of a custom resource. Such a null therefore counts as an absent field here. A null in a
- *   default is decoded like any other value.
+ * @param dropsNulls true for a custom resource, false for a default in a schema. If true, a null in a field that is not nullable and has no
+ *   default counts as an absent field, because defaulting later removes the null. If false, a null is decoded like any other value.
  */
 export function coerceResources<Value extends JsonValue>(node: Node, value: Value, dropsNulls = true): Coerced<Value> {
   const coercer = new Coercer(dropsNulls)

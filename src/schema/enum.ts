@@ -1,7 +1,9 @@
 /**
  * Validates `enum`. Before kube-apiserver compares a value with an allowed value, it converts the value to the Go type of the allowed value
- * (kube-openapi `validate.Enum`). If the allowed value is an integer, a float is truncated. If the allowed value is a string, an integer is
- * converted to the character whose code point is the integer.
+ * (kube-openapi `validate.Enum`):
+ *
+ * - If the allowed value is an integer, a float is truncated.
+ * - If the allowed value is a string, an integer is converted to the character with this code point.
  */
 import type { JsonValue } from '../api/json.ts'
 import { jsonEqual } from '../api/json.ts'

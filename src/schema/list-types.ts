@@ -19,9 +19,9 @@ export function isProperList(node: SchemaNode, list: readonly JsonValue[]): bool
 }
 
 /**
- * Returns true if all items are distinct strings. For a map with one key field, returns true if all items have a string in this field and
- * these strings are distinct. Returns false for every other list, although such a list can also be valid. For a list of at most `maxSlots /
- * 2` items, the function allocates memory only after too many hash collisions.
+ * Returns true if all items of a set are distinct strings, or if all items of a map with one key field have distinct strings in this field.
+ * Returns false for every other list, although such a list can also be valid. For a list of at most `maxSlots / 2` items, the function
+ * allocates memory only after too many hash collisions.
  */
 function hasDistinctStrings({ listType, listMapKeys }: SchemaNode, list: readonly JsonValue[]): boolean {
   const key = listType === 'map' ? listMapKeys[0] : undefined

@@ -19,9 +19,12 @@ function onUints(operation: (a: bigint, b: bigint) => bigint) {
 }
 
 /**
- * Concatenates two lists (`k8s.io/apiserver/pkg/cel/common: valuesunstructured.go, Add`). If `a` is a set, only items that `a` lacks are
- * appended. If `a` is a list of type `map`, an item of `b` replaces the item of `a` with the same key, and an item with a new key is
- * appended. If `a` is any other list, all items are appended.
+ * Concatenates two lists (`k8s.io/apiserver/pkg/cel/common: valuesunstructured.go, Add`). The type of `a` determines what happens to an
+ * item of `b`:
+ *
+ * - `set`: the item is appended only if `a` lacks it.
+ * - `map`: the item replaces the item of `a` with the same key. If no item of `a` has this key, the item is appended.
+ * - any other list: the item is appended.
  */
 function concatenate(a: ListValue, b: ListValue): ListValue {
   if (a.semantics === undefined) return new PlainList([...itemsOf(a), ...itemsOf(b)])

@@ -64,9 +64,12 @@ export interface Plan {
 
 /**
  * An attribute of cel-go: a variable, a ternary, or a chain of selections and indexes. The plan of an attribute first adds `cost`, and then
- * calls `resolve`. In a chain such as `a.b.c`, `resolve` of `a.b.c` calls only `resolve` of `a.b`, so a `cost` is added only once for the
- * whole chain. If an attribute is a branch of a ternary, or the index in another attribute (`b` in `a[b]`), only the `resolve` of this
- * inner attribute is called, so the `cost` of the inner attribute is not added.
+ * calls `resolve`. If an attribute is a part of another attribute, only the `resolve` of the part is called, so the `cost` of the part is
+ * not added. Such parts are:
+ *
+ * - the attribute `a.b` in the chain `a.b.c`. A `cost` is therefore added only once for the whole chain.
+ * - a branch of a ternary.
+ * - the index `b` in `a[b]`.
  */
 export interface Attribute {
   /**

@@ -6,9 +6,9 @@
 const escapes = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(u[dD][89a-fA-F][\da-fA-F]{2})|[^])/g
 
 /**
- * Replaces each escape of a lone surrogate in JSON by the escape of U+FFFD, as Go's decoder does (encoding/json: unquote). The database
- * stores text in UTF-8, which cannot contain lone surrogates. Without the replacement, two different names with lone surrogates could
- * become the same key in the database.
+ * Replaces each escape of a lone surrogate in JSON by the escape of U+FFFD, as Go's decoder does (encoding/json: unquote). Without the
+ * replacement, two names that differ only in lone surrogates could become the same key in the database, because the database stores text in
+ * UTF-8.
  */
 export function replaceLoneSurrogates(json: string): string {
   if (!hasSurrogateEscape(json)) return json

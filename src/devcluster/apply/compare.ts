@@ -28,9 +28,11 @@ function partsOf(value: JsonValue | undefined, typing: Typing): ReadonlyMap<stri
 }
 
 /**
- * Returns the set of fields of an applied configuration. The set contains each entry of a map and each item of a list. It contains a field
- * of a struct only if the value of the field is a scalar, an atomic value, or an empty map or struct. For any other value, the set contains
- * the fields, entries and items in this value, but not the field itself.
+ * Returns the set of fields of an applied configuration:
+ *
+ * - Each entry of a map and each item of a list is in the set, unless the map or list is atomic.
+ * - A field of a struct is in the set if its value is a scalar, an atomic value, or an empty map or struct.
+ * - A field of a struct with any other value is not in the set. Only the fields, entries and items in the value are in the set.
  */
 export function appliedFields(value: JsonValue, typing: Typing): FieldSet {
   const parts = partsOf(value, typing)

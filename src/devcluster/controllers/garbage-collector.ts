@@ -174,9 +174,10 @@ class Collector {
     if (unknown.length > 0) return unknown.every((reference) => isServed(reference, this.#source)) ? 'done' : 'again'
     const dependents = waiting.length > 0 ? this.#graph.dependentsOf(object.metadata.uid) : []
     if (dependents.length === 0) return this.#delete(type, object, policyOf(object))
-    // The object has dependents, and at least one owner of the object is in foreground deletion. The object is therefore also deleted in
-    // the foreground. If a dependent is already in foreground deletion, the owner references may form a cycle, in which each object waits
-    // for the deletion of another object. To end the cycle, `blockOwnerDeletion` is set to false in the owner references of the object.
+    // The object has dependents, and an owner of the object is in foreground deletion. The object is therefore also deleted in the
+    // foreground. If a dependent is already in foreground deletion, the owner references may form a cycle, in which each object waits for
+    // the deletion of another object. With `blockOwnerDeletion: false` in the owner references of the object, its owners no longer wait for
+    // the object.
     const circle = dependents.some((dependent) => isWaitingForDependents(dependent.object))
     const current = circle ? await this.#unblockOwners(type, object) : object
     return current === undefined ? 'done' : this.#delete(type, current, 'Foreground')

@@ -41,9 +41,12 @@ export interface Offers {
   /** True for watches, which cannot be YAML. */
   readonly stream?: boolean
   /**
-   * The kind of route by which kube-apiserver serves the response; undefined for a custom resource. For `object` and `collection`,
-   * kube-apiserver's router (go-restful) checks the Accept header, and then the handler checks the header again. For `document` and for a
-   * custom resource, only the handler checks the header. Responses for custom resources have no protobuf form.
+   * The kind of route by which kube-apiserver serves the response. The kind determines which parts of kube-apiserver check the Accept
+   * header:
+   *
+   * - `object` and `collection`: first the router (go-restful), then the handler.
+   * - `document`: only the handler.
+   * - undefined, for a custom resource: only the handler. The response has no protobuf form.
    */
   readonly route?: 'object' | 'collection' | 'document'
 }

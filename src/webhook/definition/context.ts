@@ -86,9 +86,12 @@ export interface AdmissionContext<T = unknown> extends ReviewContext<T> {
    * the API server. Only the types in the webhook's `reads` can be read. The informers of these types have synced before the handler is
    * called.
    *
-   * A read of any other type throws `PRO_INPUT`, even if a controller in this process watches that type. If such a read succeeded, the
-   * webhook would fail in a process without that controller. A read of a namespaced object throws when its key has no namespace. If the
-   * process is limited to certain namespaces, reads of other namespaces and lists of all namespaces throw.
+   * A read throws `PRO_INPUT` in these cases:
+   *
+   * - The type is not in `reads`. The read throws even if a controller in this process watches the type. Otherwise, the webhook would fail
+   *   only in processes without this controller.
+   * - The type is namespaced, and the key has no namespace.
+   * - The process is limited to certain namespaces, and the read is for another namespace or for all namespaces.
    */
   readonly cache: CacheReader
   /**

@@ -32,9 +32,11 @@ export interface WebhookFilters {
   readonly objectSelector?: LabelSelector
   /**
    * Selects requests by the labels of the object's namespace. For a Namespace object, its own labels are used. Other cluster-scoped objects
-   * always match. `{}` selects all namespaces. Default for kinds that you define: all namespaces. Default for other types: all namespaces
-   * except `kube-system` and the namespace of the operator. This default allows Pods to start in these two namespaces while the webhook is
-   * down.
+   * always match. `{}` selects all namespaces. Default:
+   *
+   * - For kinds that you define: all namespaces.
+   * - For other types: all namespaces except `kube-system` and the namespace of the operator. Pods can therefore start in these two
+   *   namespaces while the webhook is down.
    */
   readonly namespaceSelector?: LabelSelector
   /** The scope of the objects for which the webhook is called. Default: the scope of the type. */

@@ -23,9 +23,8 @@ export interface Finished {
 }
 
 /**
- * The path of kubectl; undefined if `findProgram` does not find kubectl. `npm test` without arguments builds kubectl if necessary, and
- * stores kubectl in the cache that `findProgram` searches. By default, `npm test` builds the release whose output the tests expect. The
- * output of other releases can differ.
+ * The path of kubectl; undefined if kubectl is not found. `npm test` without arguments builds kubectl if it is missing. The tests expect
+ * the output of the release that `npm test` builds by default. The output of other releases can differ.
  */
 export const kubectlPath: string | undefined = await findProgram('kubectl', process.env)
 

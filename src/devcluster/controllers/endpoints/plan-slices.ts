@@ -85,14 +85,12 @@ function reuseRemoved({ create, update, remove }: SliceChanges, own: readonly Sl
 }
 
 /**
- * Plans the EndpointSlices of one group (k8s.io/endpointslice: Reconciler.reconcileByPortMapping):
+ * Plans the EndpointSlices of one group (k8s.io/endpointslice: Reconciler.reconcileByPortMapping). Existing endpoints stay in their
+ * EndpointSlice. New endpoints are distributed in these steps:
  *
- * - Existing endpoints stay in their EndpointSlice.
- * - New endpoints are first added to EndpointSlices that must be updated for another reason.
- * - If an unchanged EndpointSlice has room for all remaining endpoints, all of them are added to this EndpointSlice. If several
- *   EndpointSlices have enough room, the fullest one is used.
- * - If no unchanged EndpointSlice has enough room, a new EndpointSlice is created with up to 100 endpoints. For the endpoints that still
- *   remain, the last two steps are repeated.
+ * - EndpointSlices that must be updated for another reason are filled up to 100 endpoints, the fullest first.
+ * - If an unchanged EndpointSlice has room for all remaining endpoints, all of them are added to the fullest such EndpointSlice.
+ * - Otherwise, a new EndpointSlice gets up to 100 of the remaining endpoints. For the rest, the previous step is repeated.
  *
  * @param empty a new EndpointSlice without endpoints.
  */

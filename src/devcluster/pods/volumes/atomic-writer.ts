@@ -45,10 +45,10 @@ export class AtomicWriter {
   }
 
   /**
-   * Replaces the files of the volume by `files`, keyed by their relative path. If the files are the same as in the latest call, creates
-   * only missing links. `setPermissions` is called after the files are written, and before they become visible.
+   * Replaces the files of the volume by `files`, keyed by their relative path. Calls `setPermissions` after the files are written, and
+   * before they become visible. If the files are the same as in the latest call, creates only missing links.
    *
-   * @throws {Error} with the message of the kubelet for an invalid path. In this case, the visible files do not change.
+   * @throws {Error} with the message of the kubelet for an invalid path. The visible files then do not change.
    */
   async write(files: ReadonlyMap<string, ProjectedFile>, setPermissions: () => Promise<void>): Promise<void> {
     const payload = cleanPayload(files)

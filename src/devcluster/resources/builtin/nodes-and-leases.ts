@@ -76,8 +76,8 @@ const nodes = builtinResource({
 
 /**
  * Adds the not-ready taint to a new Node (k8s.io/kubernetes/plugin/pkg/admission/nodetaint). The node lifecycle controller later removes
- * the taint. Unlike in kube-apiserver, a Node that is created with the condition Ready=True gets no taint. Pods can therefore be scheduled
- * to such a Node even if the node lifecycle controller is disabled.
+ * the taint. Unlike in kube-apiserver, a Node that is created with the condition Ready=True gets no taint. If the node lifecycle controller
+ * is disabled, Pods can therefore still be scheduled to such a Node.
  */
 function tainted(node: JsonObject): JsonObject {
   const taints = listAt(node, 'spec', 'taints')

@@ -11,11 +11,12 @@ import { objectOf, runScripted } from '../../../support/devcluster/scripted-cont
 const node = 'system:node:one'
 
 /**
- * Reconciles a request for the client certificate of a kubelet. Resolves with the requests that the controller has sent.
+ * Reconciles a CertificateSigningRequest for the client certificate of a kubelet. Resolves with the API requests that the controller has
+ * sent.
  *
- * @param spec the user who has created the request, and other fields of its spec
- * @param rights the subresources of `certificatesigningrequests` that the user may create. The controller checks these rights before it
- * approves the request
+ * @param spec the user who has created the CertificateSigningRequest, and other fields of its spec
+ * @param rights the subresources of `certificatesigningrequests` that the user may create. The controller checks these rights before the
+ *   approval
  */
 async function requestsFor(t: Test, spec: { readonly username: string }, rights: readonly string[]): Promise<unknown[][]> {
   const answer = (method: string, _type: unknown, body: { spec: { resourceAttributes: { subresource: string } } }): object =>

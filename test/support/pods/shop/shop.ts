@@ -1,7 +1,11 @@
 /**
  * `runShop`: runs the shop in `proreus dev --pods=process`, and disturbs it during several periods. After each period, the shop must
- * converge: all replicas are ready, the Service responds with the latest version, the files of the PersistentVolumeClaims contain all
- * acknowledged orders, and no process, file or other resource has leaked.
+ * converge:
+ *
+ * - All replicas are ready.
+ * - The Service responds with the latest version.
+ * - The files of the PersistentVolumeClaims contain all acknowledged orders.
+ * - No process, file or other resource has leaked.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -43,8 +43,8 @@ export function newlyFailedIndexes(job: Job, pods: readonly ReadonlyPod[]): read
 }
 
 /**
- * Returns the failed Pods that a new Pod must replace, keyed by index. If several Pods of an index have failed, returns only the last
- * failed Pod (…/job: getPodsWithDelayedDeletionPerIndex).
+ * Returns the last failed Pod of each index that needs a new Pod, keyed by index (…/job: getPodsWithDelayedDeletionPerIndex). Empty for a
+ * Job without `spec.backoffLimitPerIndex`.
  *
  * @param ended the indexes that have succeeded or failed. These indexes need no new Pod.
  * @param current all Pods of the Job. An index with an active Pod needs no new Pod.
