@@ -1,10 +1,10 @@
 /**
- * Attacks a webhook server, and reports whether the attacks end the process or delay other clients. During each attack, small
- * AdmissionReviews are sent at a fixed rate, and the readiness probe is requested. The results are the latencies of the reviews and of the
- * probe, and the memory of the server.
+ * Attacks a webhook server, and reports whether the attacks end the process or delay other clients. During each attack, the benchmark sends
+ * small AdmissionReviews at a fixed rate, and requests the readiness probe. The results are the latencies of the reviews and of the probe,
+ * and the memory of the server.
  *
- * The server is a separate process. Its heap is limited (`--max-old-space-size`) like the heap of a container with the memory limit in
- * `config/`. If the peak resident memory of the server exceeds this memory limit, the kernel would kill such a container.
+ * The server is a separate process with the heap limit (`--max-old-space-size`) of the container in `config/`. The result `beyond the
+ * limit` means that the peak resident memory exceeds the memory limit of the container. The kernel would then kill the container.
  *
  * `npm run bench -- hostile [--rate 100] [--seconds 5] [--only pattern]`
  */

@@ -1,11 +1,11 @@
 /**
- * Measures the time from the creation of a Pod with two containers until its first HTTP response, in `proreus dev --pods=process`. For
- * comparison, the same two processes are started without a Pod, and the time from their start until the first HTTP response is measured.
+ * Measures the time from the creation of a Pod until its first HTTP response, in `proreus dev --pods=process`. For comparison, the
+ * benchmark measures the same two processes without a Pod.
+ *
+ * One process writes a file. The other process is an HTTP server that responds with the content of the file. In the Pod, each process has
+ * its own container. Both containers mount the volume with the file. The request goes through a port-forward of the API server.
  *
  * `npm run bench -- pods [--rounds 11]`
- *
- * One process writes a file. The other process is an HTTP server that responds with the content of the file. In the Pod, the file is in a
- * volume that both containers mount, and the request goes through a port-forward of the API server.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

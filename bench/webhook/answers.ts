@@ -17,8 +17,10 @@ interface Response {
 }
 
 /**
- * Compares the responses of each server with those of the first server. For every App, `allowed` is compared. For a valid App, the patched
- * App is compared, too. For an invalid App, the invalid fields are compared, too.
+ * Compares the responses of each server with those of the first server:
+ *
+ * - for a valid App: `allowed` and the patched App
+ * - for an invalid App: `allowed` and the invalid fields
  *
  * @throws {Error} when the responses of two servers differ, or when a server does not respond with 200.
  */

@@ -1,8 +1,12 @@
 /**
- * `sources`: rules for code that a simulation runs. In this code, times must come from the parameter `clock`, and random numbers from the
- * parameter `random`. Only `TimeSlices` and `endOfTurn` may wait for the next iteration of the event loop. The rules forbid all other ways
- * to get a time or a random number, or to wait for the next iteration. `systemClock` is allowed only as the default value of an option
- * `clock`, and `systemRandom` only as the default value of an option `random`.
+ * `sources`: rules for code that a simulation runs. Only these sources are allowed:
+ *
+ * - for times: the parameter `clock`
+ * - for random numbers: the parameter `random`
+ * - for the next iteration of the event loop: `TimeSlices` and `endOfTurn`
+ *
+ * `systemClock` is allowed only as the default value of an option `clock`, and `systemRandom` only as the default value of an option
+ * `random`.
  */
 import type { Linter } from 'eslint'
 

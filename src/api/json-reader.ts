@@ -137,11 +137,11 @@ function withIntegers(value: JsonValue, mark: string, integers: readonly bigint[
 const [fewestDigits, mostDigits] = [16, 19]
 
 /**
- * Returns true when the document contains 16 to 19 consecutive digits that may be an integer beyond 2^53. When the result is false,
- * `JSON.parse` is exact. When the result is true, the digits may still be part of a string.
+ * Returns true when the document contains 16 to 19 consecutive digits that may be an integer beyond 2^53. The digits may also be part of a
+ * string. Digits next to a letter, as in most hashes, do not count. When the result is false, `JSON.parse` is exact.
  *
- * Only every 16th character is inspected, because any 16 consecutive digits include one of these characters. This takes a twentieth of the
- * time of `JSON.parse`. Digits next to a letter, as in most hashes, do not count.
+ * Only every 16th character is inspected. Any 16 consecutive digits include an inspected character. The inspection takes a twentieth of the
+ * time of `JSON.parse`.
  */
 function mayHoldLongInteger(text: string): boolean {
   for (let at = fewestDigits - 1; at < text.length; at += fewestDigits) {

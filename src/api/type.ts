@@ -122,9 +122,9 @@ export interface Defaulted {
 }
 type WithDefault<Schema, O> = O extends { readonly default: unknown } ? Schema & Defaulted : Schema
 /**
- * The type of the parameter `options` of the functions in `Type`. The condition `[O] extends [never]` is never true, so this type is always
- * `Options`. `O` occurs in the other branch only so that the compiler infers `O` from the argument. If the parameter had the type `O`, a
- * misspelled option would become part of `O`, and the compiler would not report it.
+ * The type of the parameter `options` of the functions in `Type`. This type is always `Options`, because `[O] extends [never]` is never
+ * true. `O` occurs here only so that the compiler infers `O` from the argument. If the parameter had the type `O`, the compiler would
+ * accept misspelled options as part of `O`.
  */
 type Given<O, Options> = [O] extends [never] ? O : Options
 

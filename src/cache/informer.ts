@@ -37,12 +37,13 @@ export interface EventHandler<T extends KubernetesObject = KubernetesObject> {
   /** `object` is the last known state of the object. */
   deleted?(object: DeepReadonly<T>): void
   /**
-   * Called when a reconcile has written the object without having seen an earlier change by another client or another reconcile. Also
-   * called when such a change is possible but not certain. `object` is the written state. The handler has already received `object` in a
-   * call of `added` or `updated`, with the writing reconcile as the `cause`.
+   * Called when a reconcile has written the object without having seen an earlier change by another client or another reconcile. After an
+   * interruption of the watch, also called when such a change is possible but not certain.
    *
-   * The writes of this process to the object are unconfirmed until the watch has sent the state of the latest write. `old` is the state in
-   * the store before the first unconfirmed write; undefined when the store did not contain the object at that time.
+   * @param object the written state. The handler has already received this state in `added` or `updated`, with the writing reconcile as the
+   *   `cause`.
+   * @param old the state in the store before the first unconfirmed write; undefined when the store did not contain the object at that time.
+   *   All writes of this process to the object are unconfirmed until the watch has sent the state of the latest write.
    */
   overtaken?(object: DeepReadonly<T>, old: DeepReadonly<T> | undefined): void
 }
@@ -281,12 +282,14 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Removes an object that this process has deleted. If the watch still sends states of this object, these states are ignored.
+   * Removes an object that this process has deleted. The watch may still send states of this object, or of earlier objects with the same
+   * key. The informer ignores these states:
    *
-   * The watch may also send states of earlier objects with the same key. If the store contains the deleted object, all states of earlier
-   * objects are ignored, because their resourceVersions are lower than the resourceVersion in the store. If the store does not contain the
-   * deleted object, there is no resourceVersion for this comparison, because the response to the deletion contains none. In this case, only
-   * the states of the objects in `before` are ignored.
+   * - all states of this object and of the objects in `before`
+   * - if the store contains one of these objects: all states with the same key that are not newer than the stored state
+   *
+   * If the store contains none of these objects, there is no resourceVersion for a comparison, because the response to the deletion
+   * contains none.
    *
    * @param before the uids of earlier objects with the same key. These objects no longer exist, because only one object at a time can have
    *   the key.

@@ -14,8 +14,11 @@ export interface CacheLease<R extends ResourceType = ResourceType> {
   readonly synced: boolean
   /**
    * Resolves when the cache has the objects of the type. The promise stays pending while the CRD or a permission is missing, so pass a
-   * signal. Rejects with the signal's reason when the signal aborts first, and with `PRO_ABORTED` when the lease is released first. Rejects
-   * with `PRO_INPUT` when the lease was released before the call.
+   * signal. Rejects with one of these errors:
+   *
+   * - the signal's reason, if the signal aborts first
+   * - `PRO_ABORTED`, if the lease is released first
+   * - `PRO_INPUT`, if the lease was released before the call
    */
   whenSynced(signal?: AbortSignal): Promise<void>
   /**

@@ -125,9 +125,12 @@ export class OwnRemovals {
   }
 
   /**
-   * Compares a state with the departure that has the same key. Returns a positive number if the state is newer, 0 if the resourceVersions
-   * are equal, and a negative number if the state is older. If the resourceVersions cannot be compared, returns a positive number. If no
-   * departure has this key, returns undefined.
+   * Compares a state with the departure that has the same key. Returns:
+   *
+   * - a positive number if the state is newer, or if the resourceVersions cannot be compared
+   * - 0 if the resourceVersions are equal
+   * - a negative number if the state is older
+   * - undefined if no departure has this key
    */
   #sinceDeparture(state: State): number | undefined {
     // Formatting a key allocates a string, so a key is formatted only if departures are remembered.

@@ -10,9 +10,12 @@ const maxObjects = 500
 const maxPageBytes = 1024 * 1024
 
 /**
- * The number of objects in a page. The initial number is 500. The size of the objects is not known in advance. If a response is larger than
- * 1 MiB, the client stops reading it, and the reflector requests the page again with half as many objects. After each page within the
- * limit, the number increases by 5 %, up to 500. The increase is small, because large objects often follow each other in a list.
+ * The number of objects in a page, initially 500. The number adapts to the size of the objects, which is not known in advance:
+ *
+ * - If a response is larger than 1 MiB, the client stops reading the response, and the reflector requests the page again with half as many
+ *   objects.
+ * - After each page within the limit, the number increases by 5 %, up to 500. The increase is small, because large objects often follow
+ *   each other in a list.
  */
 export class PageSize {
   #objects = maxObjects

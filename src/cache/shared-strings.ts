@@ -34,12 +34,11 @@ export class SharedStrings {
   readonly #turns = new LoopTurns()
 
   /**
-   * Freezes a JSON value with all objects and arrays in it, and returns the value. Strings in the value are replaced by equal strings of
-   * earlier values. An object or array that is frozen already is skipped with all its content.
+   * Freezes a JSON value with all objects and arrays in it, and returns the value. Replaces strings in the value by equal strings of
+   * earlier values. Skips objects and arrays that are already frozen, with all their content.
    *
-   * The call freezes at most 5,000 objects and arrays. The others are frozen in later iterations of the event loop. A Kubernetes object of
-   * the maximum size (about 1.5 MiB) can contain 500,000 objects and arrays, and to freeze all of them in one iteration would block the
-   * event loop.
+   * The call freezes at most 5,000 objects and arrays. The others are frozen in later iterations of the event loop, so that a large value
+   * does not block the event loop. A Kubernetes object of the maximum size (about 1.5 MiB) can contain 500,000 objects and arrays.
    */
   freeze<T>(value: T): T {
     const waiting: unknown[] = [value]

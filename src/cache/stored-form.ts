@@ -17,8 +17,8 @@ const strings = new SharedStrings()
 const identity = ['name', 'namespace', 'uid', 'resourceVersion'] as const
 
 /**
- * Returns an object in the form in which a view stores it. The fields that the view omits are removed, the `transform` of the view is
- * applied, and the result is frozen. The caller must not use `object` afterwards, because the function may change and freeze it.
+ * Returns the form in which a view stores an object: without the fields that the view omits, changed by the `transform` of the view, and
+ * frozen. The caller must not use `object` afterwards, because the function may change and freeze `object`.
  *
  * @throws {ProreusError} `PRO_INPUT` when `transform` returns an object with another name, namespace, uid or resourceVersion.
  * @throws any error that `transform` throws.

@@ -76,9 +76,9 @@ export class UnconfirmedWrites<T extends KubernetesObject> {
   }
 
   /**
-   * Remembers an own write whose response has arrived after the response to a later own write to the same object. If a different reconcile
-   * has sent the later write, that reconcile has not seen the earlier write. In this case, the method returns the own writes to the object,
-   * and forgets them. Otherwise, the method returns undefined.
+   * Remembers an own write whose response has arrived after the response to a later own write to the same object. If different reconciles
+   * have sent the two writes, the reconcile of the later write has not seen the earlier write. The method then forgets and returns the own
+   * writes to the object. Otherwise, the method returns undefined.
    */
   addLate({ uid, resourceVersion }: Pick<ObjectMeta, 'uid' | 'resourceVersion'>, origin: Origin | undefined): Overtaken<T> | undefined {
     const writes = this.#writes.get(uid)
@@ -95,9 +95,10 @@ export class UnconfirmedWrites<T extends KubernetesObject> {
   }
 
   /**
-   * Handles a state of an object that the watch has sent. If the object has unconfirmed own writes, and the state is the result of another
-   * client's write, the method returns the own writes. Otherwise, the method returns undefined. If the state is newer than the stored
-   * state, the caller does not use the result, because it stores the state and notifies the handlers anyway.
+   * Compares a state that the watch has sent with the unconfirmed own writes to the object. Returns these writes if another client has made
+   * the state; otherwise undefined. Ignores a state that is not newer than the state before these writes.
+   *
+   * If the state is newer than the stored state, the caller ignores the result, because the caller notifies the handlers anyway.
    */
   watched(object: DeepReadonly<T>): Overtaken<T> | undefined {
     const { uid, resourceVersion } = metadataOf(object)

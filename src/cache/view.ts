@@ -48,9 +48,9 @@ export interface CacheViewOptions<From extends KubernetesObject, To extends Kube
 export type ObjectMetadata = KubernetesObject
 
 /**
- * A view of a type. The cache stores the objects of each view separately. A view can be used wherever the cache takes a type. If a view is
- * passed to a client, the client ignores the options of the view. The requests of the client then also return objects outside of the view,
- * and they return all fields of each object.
+ * A view of a type. The cache stores the objects of each view separately. A view can be used wherever the cache takes a type.
+ *
+ * A client ignores the options of a view. Its requests also return objects outside of the view, with all fields.
  */
 export interface CacheView<T extends KubernetesObject = KubernetesObject, Input = unknown> extends ResourceType<T, Input> {
   /** @internal */

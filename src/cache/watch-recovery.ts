@@ -52,8 +52,9 @@ export interface Attempt {
 
 /**
  * Diagnoses the error of a list or watch. If the server can probably continue a failed watch from its last resourceVersion, the reflector
- * resumes the watch without a relist. After an outage of the server, many watches are restarted at once, and relists would overload the
- * server. If an accepted watch fails with an unknown error, the reflector relists, because the watch may have missed events.
+ * resumes the watch. After an outage of the server, many watches are restarted at once, and their relists would overload the server.
+ *
+ * If an accepted watch fails with an unknown error, the reflector relists, because the watch may have missed events.
  */
 export function diagnose(error: unknown, { phase, opened, type, namespace }: Attempt): Diagnosis {
   const relist = phase === 'list'

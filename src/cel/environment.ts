@@ -58,8 +58,8 @@ export type Compilation =
  * if ('expression' in compiled) compiled.expression.evaluate([dynamicValue(object)])
  * ```
  *
- * @param mayBeNull true if values may be null although their CEL types do not allow null. For example, `nullable` in the schema of a list's
- * items has no counterpart in the CEL type of the list.
+ * @param mayBeNull true if values may be null although their CEL types do not allow null. For example, list items can be `nullable` in the
+ *   schema, which the CEL type of the list cannot express.
  */
 export function compileExpression(source: string, variables: Readonly<Record<string, Type>>, mayBeNull = false): Compilation {
   const names = Object.keys(variables)

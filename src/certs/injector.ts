@@ -184,9 +184,9 @@ export function patchForDefinition(definition: CustomResourceDefinition, bundle:
 }
 
 /**
- * Merges two PEM strings. The result contains the unexpired certificates of `existing`, followed by the certificates of `ours` that
- * `existing` lacks. Returns undefined when nothing has to change. An unexpired certificate is never removed, because another replica may
- * have added this certificate a moment ago.
+ * Merges two PEM strings. The result contains the unexpired certificates of `existing`, followed by the certificates of `ours` that are not
+ * among them. Returns undefined when nothing has to change. Unexpired certificates are kept, because another replica may have just added
+ * them.
  */
 export function mergeBundle(existing: string, ours: string, now: number): string | undefined {
   const before = readBundle(existing)

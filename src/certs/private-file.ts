@@ -65,7 +65,7 @@ function checkPrivate(stats: Stats): void {
  * Rejects a folder in which other users could replace files: a folder of another user, or a folder to which everybody may write. A missing
  * folder is accepted, because it is created later with mode 0700.
  *
- * @throws an error when the folder is rejected. The message is not a complete sentence: it contains only the reason.
+ * @throws an error when the folder is rejected. The message contains only the reason, such as `its folder belongs to user …`.
  */
 export async function checkPrivateFolder(path: string): Promise<void> {
   const stats = await stat(path).catch((error: NodeJS.ErrnoException) => {

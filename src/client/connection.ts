@@ -31,12 +31,11 @@ export interface Connection {
   /** The namespace of the kubeconfig's context or of the Pod. */
   readonly namespace?: string
   /**
-   * Returns the `Authorization` header. The function is called for each request, because tokens rotate and exec plugins return new tokens.
-   * `refused` is the header that the server has just rejected with 401. The function should then load a new header, even if it has cached
-   * `refused`.
+   * Returns the `Authorization` header. Called for each request, because tokens rotate and exec plugins return new tokens. An exec plugin
+   * that runs does not keep the process alive, but a pending request of a client does.
    *
-   * A call of this function alone does not keep the process alive while an exec plugin runs. A pending request of a client keeps the
-   * process alive.
+   * @param refused the header that the server has just rejected with 401. The function should then load a new header, even if `refused` is
+   *   in its cache.
    */
   readonly authorization?: (refused?: string) => Promise<string | undefined>
   /** Additional headers of each request, e.g. the headers of impersonation. */

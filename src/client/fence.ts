@@ -2,9 +2,11 @@
 import type { Dispatcher } from 'undici'
 
 /**
- * Calls the guard before each attempt of one request. undici queues a request until a connection is open and free. If the guard were called
- * before the request is queued, the result could be outdated when the request leaves the queue. The guard is therefore called when undici
- * has a connection for the request. undici then writes the request in the same iteration of the event loop.
+ * Calls the guard before each attempt of one request, when undici has a connection for the request. undici then writes the request in the
+ * same iteration of the event loop.
+ *
+ * An earlier call would not be sufficient. undici queues a request until a connection is open and free, and the result of the guard could
+ * be outdated when the request leaves the queue.
  */
 export class Fence {
   readonly #guard: () => void

@@ -108,11 +108,11 @@ type Metadata = DeepReadonly<KubernetesObject['metadata']>
  * Patches `metadata.finalizers`, and returns the patched object. Returns undefined when `change` returns undefined, or when the object no
  * longer exists.
  *
- * The merge patch replaces the whole list. The patch contains the resourceVersion. If another client has added a finalizer since this
- * resourceVersion, the API server responds with 409.
+ * The patch replaces the whole list. The patch contains the resourceVersion, so that a finalizer that another client has just added is not
+ * lost: if the object has changed, the API server responds with 409.
  *
- * @param change returns the new list of finalizers, or undefined for no change. After a conflict, `change` is called again with the
- * metadata from the API server.
+ * @param change returns the new list of finalizers, or undefined for no change. After a conflict, `change` is called again with the current
+ *   metadata.
  */
 async function changeFinalizers<R extends ResourceType>(
   type: R,

@@ -54,8 +54,8 @@ function finalizersOf({ metadata }: DeepReadonly<KubernetesObject>): readonly st
 export const beingDeleted: Predicate = (event) => event.type === 'deleted' || event.object.metadata.deletionTimestamp !== undefined
 
 /**
- * Accepts events of objects that have an owner reference to an object of type `owner`, in any version. The owner need not be the
- * controller. An update is also accepted when only the old object has such a reference.
+ * Accepts events of objects with an owner of the group and kind of `owner`. The owner need not be the controller. An update is also
+ * accepted if only the old object has such an owner.
  *
  * @example
  * watches: [{ type: core.pod, predicates: [predicates.ownedBy(apps.replicaSet)], map }]

@@ -92,8 +92,8 @@ export interface ControllerSettings<T extends KubernetesObject, Watched extends 
   /** Maximum number of objects that are reconciled at the same time. Default 1. */
   readonly workers?: number
   /**
-   * Minimum time in milliseconds between the starts of two reconciles of one object. Events, retries and requeues that are due before this
-   * time has passed cause a single reconcile at the end of this time. A minimum is useful for objects that change often, or for expensive
+   * Minimum time in milliseconds between the starts of two reconciles of one object. All events, retries and requeues that are due during
+   * this time cause a single reconcile, at the end of this time. A minimum is useful for objects that change often, and for expensive
    * reconciles. Default 0: no minimum.
    */
   readonly minIntervalMs?: number

@@ -112,28 +112,29 @@ export interface ConversionDefinition {
 }
 
 /**
- * Defines how objects are converted between the versions of a kind. The stored version is the hub: an object is converted from one spoke to
- * another by converting it to the hub first.
+ * Defines how objects are converted between the versions of a kind. The stored version is the hub, and the other versions are spokes.
+ * Objects are converted from one spoke to another through the hub.
  *
  * A converter returns spec and status, and optionally changed labels and annotations. All other metadata is copied.
  *
- * A converter should not rely on required fields, because it also receives incomplete objects: for server-side apply, the API server
- * converts objects that contain only the fields of one field manager. If a converter throws for an object without a required field, the
- * result contains the fields that both versions have in common. If a converter throws for any other object, the whole request fails. A list
- * request also fails if a converter throws for a single object of the list. Converters should therefore be tolerant. Invalid objects should
- * be rejected when they are written, in `validate` of the webhook.
+ * Converters should be tolerant. Invalid objects should be rejected when they are written, in `validate` of the webhook. If a converter
+ * throws, the consequence depends on the object:
+ *
+ * - If the object lacks a required field, the result contains the fields that both versions have in common. For server-side apply, the API
+ *   server converts such incomplete objects: they contain only the fields of one field manager.
+ * - For any other object, the whole request fails. A list request fails even if a converter throws for only one object of the list.
  *
  * By default, round trips are lossless. When an object is converted from VERSION to another version, the result is converted back. Fields
  * that this round trip loses are stored in the annotation `conversion.GROUP/VERSION` of the result. When the object is converted from the
  * other version to VERSION again, a stored field is restored if all these conditions are met:
+ *
  * - No client has changed the field in the other version. Such a change takes precedence.
  * - The schema of VERSION accepts the stored value. A user may have forged the annotation.
  * - The restored fields change nothing that clients see in the other version. To check this, the object with the restored fields is
  *   converted back to the other version.
  *
- * The annotation of a version has at most 64 KiB. All annotations of an object together have at most 256 KiB, the limit of the API server.
- * If an annotation would exceed a limit, the annotation is not stored, and the fields in it are lost. The loss is logged as a warning and
- * counted in `proreus_conversion_unkept_total`.
+ * If the annotation would exceed 64 KiB, or all annotations of the object together would exceed 256 KiB (the limit of the API server), the
+ * annotation is not stored, and the fields are lost. The loss is logged as a warning and counted in `proreus_conversion_unkept_total`.
  *
  * @example
  * const conversions = defineConversion(cronTab, {

@@ -95,9 +95,9 @@ export interface DevClusterOptions {
   /** True to delete the objects in `directory` before the start. The option has no effect without `keepObjects`. Default false. */
   readonly reset?: boolean
   /**
-   * True to run the scheduler, the simulated nodes, and the controllers of a cluster, e.g. for workloads, namespace deletion and garbage
-   * collection. A list selects controllers by their names, in the notation of kube-controller-manager's flag `--controllers`:
-   * `['*', '-deployment-controller']` selects all controllers except one, and `['job-controller']` selects one controller. Default true.
+   * Selects the controllers that run, e.g. for workloads, namespace deletion and garbage collection. With `true` (default), all controllers
+   * run. With `false`, no controllers, no scheduler and no nodes run. A list has the notation of kube-controller-manager's flag
+   * `--controllers`: `['*', '-deployment-controller']` selects all controllers except one, and `['job-controller']` selects one controller.
    */
   readonly controllers?: ControllerSelection
   /** The simulated nodes. Default: one node with the label `project=test`. */

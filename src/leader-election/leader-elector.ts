@@ -82,10 +82,13 @@ const silentPeriods = 3
 /**
  * Acquires the lease and renews it, as `LeaderElector` of `k8s.io/client-go/tools/leaderelection` does.
  *
- * The times in the Lease are never compared with the clock of this machine, because the clocks of two machines may differ. A candidate
- * measures time since it last saw a new spec of the Lease, and takes the lease after `leaseDurationSeconds`. The leader measures time since
- * it sent its last successful renewal, and ends its term after `renewDeadlineMs`. `renewDeadlineMs` is shorter than the lease duration, so
- * the term ends before a candidate takes the lease.
+ * The times in the Lease are never compared with the clock of this machine, because the clocks of two machines may differ. Each replica
+ * measures a period with its own clock:
+ *
+ * - The leader ends its term `renewDeadlineMs` after it sent its last successful renewal.
+ * - A candidate takes the lease `leaseDurationSeconds` after it first saw the latest spec of the Lease.
+ *
+ * The leader's period begins earlier and is shorter, so the term ends before a candidate takes the lease.
  */
 export class LeaderElector {
   readonly #options: LeaderElectorOptions

@@ -1,7 +1,7 @@
 /**
- * Authentication and authorization of requests to the metrics and debug endpoints. A TokenReview identifies the user, and a
- * SubjectAccessReview decides whether the user may send the request. The reviews, the times for which results are cached, and the status
- * codes 401, 403 and 500 are those of controller-runtime's `filters.WithAuthenticationAndAuthorization`.
+ * Authenticates and authorizes requests to the metrics and debug endpoints, with a TokenReview and a SubjectAccessReview. The reviews, the
+ * lifetimes of cached results, and the status codes 401, 403 and 500 are those of controller-runtime's
+ * `filters.WithAuthenticationAndAuthorization`.
  */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'

@@ -36,9 +36,9 @@ export interface ProfileOptions {
  */
 export function profileHandlers({ clock, memoryLimitBytes }: ProfileOptions): Handler[] {
   let running: string | undefined
-  // At the start of the process, the large objects in the heap are the source texts of the modules. A text has no elements with an index,
-  // so a snapshot does not need the additional memory `snapshotBytesPerLargeByte` for a text. Therefore, the size of the source texts is
-  // measured here. When a snapshot is requested, this size is subtracted from the size of the large objects.
+  // At the start of the process, the large objects in the heap are the source texts of the modules. For texts, a snapshot does not need the
+  // additional memory `snapshotBytesPerLargeByte`, because texts have no elements with an index. Therefore, the size of the source texts is
+  // measured here, and later subtracted from the size of the large objects.
   collectGarbage()
   const sourceBytes = largeObjectBytes()
 

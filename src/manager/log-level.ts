@@ -28,9 +28,9 @@ export function setLogLevel(logger: Logger, level: string): void {
 }
 
 /**
- * Installs a handler for SIGUSR2. The signal changes the log level to `debug`. If the level is already `debug`, the signal restores the
- * previous level, or `info` if there is no previous level. SIGUSR1 is not used, because it starts the inspector of Node.js. Windows has no
- * SIGUSR2.
+ * Installs a handler for SIGUSR2, except on Windows, which has no SIGUSR2. The signal changes the log level to `debug`. If the level is
+ * already `debug`, the signal restores the previous level, or `info` if there is no previous level. SIGUSR1 is not used, because it starts
+ * the inspector of Node.js.
  *
  * @returns the function that removes the handler.
  */

@@ -10,10 +10,12 @@ export interface Termination {
 }
 
 /**
- * Installs handlers of signals and uncaught errors on the process. The first SIGTERM or SIGINT aborts the returned `signal`, so that the
- * process shuts down gracefully. A further signal ends the process immediately.
- * An unhandled rejection is only logged. It can come from the code of one controller or webhook, and the others must continue to run. After
- * an uncaught exception, the state of the process is undefined. The returned `signal` is then aborted, and the exit code is 1.
+ * Handles termination signals and uncaught errors of the process:
+ *
+ * - SIGTERM or SIGINT aborts the returned `signal`, so that the process shuts down gracefully. If `signal` is already aborted, the process
+ *   ends immediately.
+ * - An unhandled rejection is only logged, because the controllers and webhooks that did not cause the rejection must continue to run.
+ * - An uncaught exception aborts `signal` and sets the exit code to 1, because the state of the process is then undefined.
  *
  * @param signals the signals that are handled. Default: SIGTERM and SIGINT.
  */

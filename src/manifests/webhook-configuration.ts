@@ -16,13 +16,14 @@ export type WebhookTarget =
   { readonly service: { readonly namespace: string; readonly name: string; readonly port?: number } } | { readonly url: string }
 
 /**
- * Returns a mutating and a validating webhook configuration. Returns an empty list when the operators have no webhooks. If the operators
- * have only mutating or only validating webhooks, the other configuration has no entries. If a user applies a configuration without
- * entries, the entries of an earlier installation are removed.
+ * Returns a mutating and a validating webhook configuration; an empty list when the operators have no webhooks.
  *
- * A webhook for a kind of the operators has one entry for each served version. A webhook for any other type, or for a subresource, has one
- * entry. The entries have no `caBundle`. The running process or cert-manager sets this field, and a `caBundle` in the manifest would
- * overwrite the value.
+ * - If the operators have only mutating or only validating webhooks, the other configuration has no entries. When a user applies this
+ *   configuration, the entries of an earlier installation are removed.
+ * - A webhook for a kind of the operators has one entry for each served version. A webhook for any other type, or for a subresource, has
+ *   one entry.
+ * - The entries have no `caBundle`, because a `caBundle` in the manifest would overwrite the value that the running process or cert-manager
+ *   sets.
  */
 export function webhookConfigurations(operators: readonly Operator[], target: WebhookTarget, names: InstallationNames): JsonObject[] {
   const webhooks = combineWebhooks(operators.flatMap((operator) => operator.webhooks))
@@ -92,9 +93,11 @@ function scopeOf({ type, filters }: CombinedWebhook): string {
 }
 
 /**
- * Returns the `namespaceSelector` of a webhook. By default, webhooks for types that no operator defines exclude `kube-system` and the
- * namespace of the process. The reason is that the Pods of the webhook server must be able to start while the webhook server is down.
- * Webhooks for the operators' kinds exclude no namespace, because users could bypass the validation in an excluded namespace.
+ * Returns the `namespaceSelector` of a webhook. The defaults are:
+ *
+ * - A webhook for a kind of an operator excludes no namespace. Otherwise, users could bypass the validation in an excluded namespace.
+ * - Any other webhook excludes `kube-system` and the namespace of the webhook server. Otherwise, the Pods of the webhook server could not
+ *   start while the webhook server is down.
  */
 function namespaceSelectorOf(
   { type, filters }: CombinedWebhook,

@@ -9,9 +9,12 @@ import type { SchemaNode } from './node.ts'
 import { childPath, fieldOf, indexPath, noField } from '../api/field-path.ts'
 
 /**
- * Returns the errors that `explain` finds in a value that ajv has rejected. If `explain` finds no error, ajv's own error is returned, with
- * two exceptions. If ajv has rejected only values that the update leaves unchanged, or if the value contains a bigint, the value is valid,
- * and an empty list is returned.
+ * Returns the errors that `explain` finds in a value that ajv has rejected, except errors that the update tolerates. If `explain` finds no
+ * error, there are two cases:
+ *
+ * - If ajv has rejected only values that the update leaves unchanged, or if the value contains a bigint, the value is valid, and the list
+ *   is empty.
+ * - Otherwise, the list contains ajv's own error.
  */
 export function explainRefusal(
   root: SchemaNode,

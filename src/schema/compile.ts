@@ -19,10 +19,13 @@ import { holdsBuiltins, unknownFields } from './unknown-fields.ts'
 export interface CompiledSchema {
   readonly schema: StructuralSchema
   /**
-   * Removes fields that the schema does not specify, except apiVersion, kind and metadata. Decodes the metadata of embedded resources.
-   * Returns the same object if nothing changed. `unknown` has the sorted paths of the removed fields, such as `spec.foo` and
-   * `spec.list[0].bar`, followed by the paths of unknown fields in the metadata of embedded resources. `malformed` is set if kube-apiserver
-   * fails to decode an embedded resource of the object.
+   * Removes fields that the schema does not specify, except apiVersion, kind and metadata. Decodes the metadata of embedded resources. The
+   * result has these fields:
+   *
+   * - `object`: the pruned object; the same object if nothing changed.
+   * - `unknown`: the sorted paths of the removed fields, e.g. `spec.list[0].bar`, followed by the sorted paths of unknown fields in the
+   *   metadata of embedded resources.
+   * - `malformed`: the first error if kube-apiserver fails to decode an embedded resource.
    */
   prune(object: JsonObject): { object: JsonObject; unknown: readonly string[]; malformed?: FieldError }
   /**

@@ -1,5 +1,5 @@
 /**
- * Ratcheting: errors of values that an update leaves unchanged are tolerated. When a schema has become stricter, users can therefore still
+ * Ratcheting: an update may keep invalid values that it does not change. When a schema has become stricter, users can therefore still
  * change the other fields of existing objects (`k8s.io/apiextensions-apiserver/pkg/apiserver/validation: ratcheting.go`,
  * `k8s.io/apiserver/pkg/cel/common: equality.go`).
  */

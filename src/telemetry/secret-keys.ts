@@ -1,9 +1,9 @@
 /** Recognizes names that indicate a secret: keys of objects, headers, environment variables and flags. */
 
 /**
- * Matches names that end with a word for a secret, such as `client_secret`, `X-Api-Key`, `PGPASSWORD` and `tls.key`. Before the match,
- * names are converted to lower case, and dashes, dots and underscores are removed. A name that only begins with such a word does not match,
- * for example `tokenReviews`, `secretName` or `password-policy`.
+ * Matches names that end with a word for a secret, such as `client_secret`, `X-Api-Key`, `PGPASSWORD` and `tls.key`. Names that only begin
+ * with such a word do not match, for example `tokenReviews`, `secretName` or `password-policy`. Before the match, a name must be reduced to
+ * lower-case letters and digits.
  */
 const secretEnding = new RegExp(
   `(?:${[

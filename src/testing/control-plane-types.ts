@@ -109,11 +109,13 @@ export interface ControlPlane {
   /** The path of the administrator's kubeconfig, for the environment variable KUBECONFIG. */
   readonly kubeconfig: string
   /**
-   * Returns the requests that the API server has served, with time, verb, user, path, query and status code. The requests are sorted by the
-   * millisecond in which the server received them. Requests of the same millisecond may be in any order. With a real API server, the
-   * requests also have audit annotations. A real API server records a watch when the response begins. The embedded API server records a
-   * watch when the response ends. Rejects with `PRO_INPUT` for an existing cluster, because Proreus does not record the requests to such a
-   * cluster.
+   * Returns the requests that the API server has served, sorted by the millisecond in which the server received them. Requests of the same
+   * millisecond may be in any order. The servers differ:
+   *
+   * - A real API server records a watch when the response begins. The requests have audit annotations.
+   * - The embedded API server records a watch when the response ends, and keeps at most the latest 10,000 requests.
+   *
+   * Rejects with `PRO_INPUT` for an existing cluster, because Proreus does not record the requests to such a cluster.
    */
   requests(): Promise<readonly RequestRecord[]>
   /**

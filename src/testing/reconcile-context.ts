@@ -73,15 +73,15 @@ export interface TestReconcileContext extends ReconcileContext {
 }
 
 /**
- * Creates a context with which a test calls a reconciler directly. The cache contains only the objects in `cached` and never changes, so a
- * test can simulate a stale cache. The cache supports every type, view and index. `cache.acquire` returns a lease that has synced.
+ * Creates a context for a test that calls a reconciler directly. The cache contains only the objects in `cached` and never changes, so a
+ * test can simulate a stale cache. The cache supports every type, view and index. `cache.acquire` returns a lease that has already synced.
  *
  * @example
  * const context = reconcileContext({ client, cached: [await client.get(core.configMap, key)], clock: new FakeClock() })
  * const result = await reconcileSite(await client.get(site, key), context)
  *
- * @throws {ProreusError} `PRO_INPUT` when an object in `cached` has no apiVersion or kind, and `PRO_CONFIG_INVALID` with all invalid and
- * unknown options.
+ * @throws {ProreusError} `PRO_INPUT` when an object in `cached` has no apiVersion or kind.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when options are invalid or unknown. The message names all of them.
  */
 export function reconcileContext(options: ReconcileContextOptions): TestReconcileContext {
   refuseOptions('reconcileContext', checkOptions(options, ''))

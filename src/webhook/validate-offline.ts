@@ -163,8 +163,8 @@ async function errorsOfKind(
   const unknownPaths = [
     ...metadata.unknown.map((path) => `metadata.${path}`),
     ...pruned.unknown,
-    // `unknownFields` returns the unknown fields inside built-in types (`Type.Builtin`, e.g. a Pod template). The CRD's schema does not
-    // describe built-in types, so the API server stores these fields, and the webhook only returns a warning. Offline, these fields are
+    // These are the unknown fields inside built-in types (`Type.Builtin`), e.g. in a Pod template. The API server stores these fields,
+    // because the CRD's schema does not describe built-in types. The webhook therefore only returns a warning. Offline, these fields are
     // errors, like all other unknown fields with strict field validation.
     ...schema.unknownFields(pruned.object),
   ]

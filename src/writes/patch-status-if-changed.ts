@@ -12,20 +12,20 @@ import type { StatusPatch } from '../client/write-types.ts'
 const checkOptions = hasOptions(writeChecks)
 
 /**
- * Patches the fields of `status` that differ from the status of `object`. If no field differs, no request is sent. A reconcile in which
- * nothing has changed thus writes nothing. As in `client.patchStatus`, absent fields are unchanged, null removes a field, and a list is
- * replaced as a whole. The order of keys is irrelevant. Resolves to the patched object, or to `object` if no field differs.
+ * Patches the fields of `status` that differ from the status of `object`, and resolves to the patched object. If no field differs, sends no
+ * request, and resolves to `object`. As in `client.patchStatus`, absent fields are unchanged, null removes a field, and a list is replaced
+ * as a whole. The order of keys is irrelevant.
  *
- * The patch has no resourceVersion, so it does not fail when another client has changed the object after `object` was read. If several
- * controllers write to the same list of conditions, use `client.apply` with `subresource: 'status'`, and a different field manager for each
- * controller.
- *
- * Rejects with the errors of `client.patchStatus`. Rejects with `PRO_CONFIG_INVALID` for an invalid or unknown option, even if no field
- * differs.
+ * The patch has no resourceVersion, so it does not fail when another client has changed the object after `object` was read. A patch of the
+ * conditions can therefore overwrite the conditions of another controller. If several controllers write to the same list of conditions, use
+ * `client.apply` with `subresource: 'status'`, and a different field manager for each controller.
  *
  * @example
  * const at = { now: clock.now(), generation: object.metadata.generation }
  * await patchStatusIfChanged(client, site, object, { conditions: mergeConditions(object.status?.conditions, [ready], at) })
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` for an invalid or unknown option, even if no field differs.
+ * @throws the errors of `client.patchStatus`.
  */
 export async function patchStatusIfChanged<R extends ResourceType>(
   client: Pick<Client, 'patchStatus'>,

@@ -89,9 +89,10 @@ function untilEvent(key: NamespacedKey, reason: string): Promise<{ type?: string
 }
 
 /**
- * Changes the schedule to the hour and minute of `time`, which is in the past. The change of the schedule does not cause the controller to
- * start the Job for `time`, but a later change of the CronJob does. Because the controller may process several changes together, the
- * function changes a label of the CronJob repeatedly until `isReached` resolves to true.
+ * Changes the schedule to the hour and minute of `time`, which is in the past, and waits until `isReached` resolves to true.
+ *
+ * The controller does not start the Job for `time` when the schedule changes, but at a later change of the CronJob. The function therefore
+ * also changes a label. The label is changed repeatedly, because the controller may process several changes together.
  */
 async function reschedule(key: NamespacedKey, time: number, what: string, isReached: () => Promise<boolean>): Promise<void> {
   await client.patch(batch.cronJob, key, { spec: { schedule: dailyAt(time) } })

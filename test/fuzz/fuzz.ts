@@ -203,12 +203,13 @@ const listForText = /too many .* must be of type string: "array"$/
  * Repeats a request to the real API server until its result equals `actual`, the result of the embedded API server. Returns the last result
  * of the real API server.
  *
- * The repetition is necessary because Go iterates over maps in random order. If a body has several errors, or several entries of a map
- * violate a rule, the real API server reports one of the errors at random. `first`, the first result of the real API server, may therefore
- * differ from `actual` although both API servers apply the same rules.
+ * If a body has several errors, the real API server may report one of them at random, because Go iterates over maps in random order. The
+ * first result may therefore differ from `actual` although both API servers apply the same rules.
  *
- * `again` sends the request once more. If the status of `first` is 400, `again` is called at most `tries` times. For any other status,
- * `again` is called at most `tries` / 4 times.
+ * @param first the first result of the real API server.
+ * @param again sends the request once more.
+ * @param tries the maximum number of calls of `again` if the status of `first` is 400. For any other status, the maximum is a quarter of
+ *   this number.
  */
 async function likelier(first: Result, actual: Result, again: () => Promise<Result>, tries = 100): Promise<Result> {
   let result = first

@@ -2,9 +2,8 @@
  * Helpers for the built-in types of all groups. Each group has a constant with its resource types (`core.pod`), and a TypeScript namespace
  * of the same name with the static types of their objects (`core.Pod`).
  *
- * In a user's project, the compiler must be able to write the names of the static types into declaration files. With a namespace, the
- * compiler can always do this. If the types were exported as a module (`export * as core`), the compiler could do this only for files that
- * import the module.
+ * With a namespace, the compiler can write the names of the static types into every declaration file of a user's project. With a module
+ * (`export * as core`), the compiler could do this only for files that import the module.
  */
 import type { ResourceType } from '../group-version-kind.ts'
 import { resourceType } from '../group-version-kind.ts'

@@ -7,11 +7,15 @@ import type { Value } from './values.ts'
 import { Double, Duration, ListValue, MapValue, OpaqueValue, OptionalValue, Timestamp, TypeValue, Uint } from './values.ts'
 
 /**
- * Reports whether two values are equal. Numbers of all types are compared by value. A value of any other type can equal only values of the
- * same type.
+ * Returns true if two values are equal:
+ *
+ * - Numbers are compared by value, even if their types differ.
+ * - If `a` is a `PreservedValue`, every `b` with the same JSON data is equal.
+ * - Other values are equal only if they have the same type.
  *
  * @throws {CelError} `no such overload` when `a` is a Kubernetes value (see `isKubernetesValue`), and `b` is neither null nor of the type
- *   of `a`. If the read of an item or of a field throws an error, `equals` throws this error in some cases (see `readEqual`).
+ *   of `a`.
+ * @throws {CelError} the error of reading an item or a field, in some cases (see `readEqual`).
  */
 export function equals(a: Value, b: Value): boolean {
   // A shortcut for `a === b` would be wrong, because in kube-apiserver, some values do not equal themselves. The comparison of an

@@ -9,11 +9,11 @@ import type { UserInfo } from '../apimachinery/request-context.ts'
 import { StatusError } from '../apimachinery/status-error.ts'
 
 /**
- * Returns the user of a connection with a client certificate. The common name of the certificate is the user name, and the organizations of
- * the certificate are groups of the user. Returns undefined for a connection without a certificate.
+ * Returns the user of a client certificate; undefined if the connection has no certificate. The common name of the certificate is the user
+ * name, and the organizations are groups of the user.
  *
- * @throws {StatusError} 401 for a certificate without a common name, and for a certificate that has expired, is not signed by the CA of the
- * cluster, or is not a client certificate.
+ * @throws {StatusError} 401 if the certificate has no common name, has expired, is not signed by the CA of the cluster, or is not a client
+ *   certificate.
  */
 export function authenticateCertificate(socket: Socket): UserInfo | undefined {
   const user = socket instanceof TLSSocket ? userOf(socket) : undefined

@@ -79,9 +79,10 @@ export function negotiate(header: string | undefined, { transformations = false,
 }
 
 /**
- * Returns the encoding for a media type; undefined for an unsupported media type. If `hasProtobuf` is true, kube-apiserver can send the
- * response in protobuf. This server then sends JSON to a client that accepts protobuf. Clients can decode this JSON, because they decode a
- * response according to its Content-Type.
+ * Returns the encoding of the response for a media type; undefined for an unsupported media type.
+ *
+ * @param hasProtobuf true if kube-apiserver can send the response in protobuf. A client that accepts protobuf then gets JSON. Clients can
+ *   decode this JSON, because they decode a response according to its Content-Type.
  */
 function encodingOf(type: string, hasProtobuf = false): Encoding | undefined {
   if (type === 'application/json' || type === 'application/*' || type === '*/*') return 'json'

@@ -90,9 +90,11 @@ function withoutEmptyMetadata(object: JsonObject): JsonObject {
 }
 
 /**
- * Returns the updated object with some metadata of the old object. The fields that clients cannot change are copied from the old object.
- * `uid`, `deletionTimestamp` and `deletionGracePeriodSeconds` are copied only if the update omits them. kube-apiserver removes `selfLink`
- * only when it stores an object, so the response to a dry run still contains `selfLink`.
+ * Returns the updated object with metadata of the old object:
+ *
+ * - The fields that clients cannot change are copied from the old object.
+ * - `uid`, `deletionTimestamp` and `deletionGracePeriodSeconds` are copied only if the update omits them.
+ * - `selfLink` is removed, except in a dry run. kube-apiserver removes `selfLink` only when it stores an object.
  */
 export function carryMetadata(object: JsonObject, old: JsonObject, dryRun = false): JsonObject {
   const [now, before] = [metadataOf(object), metadataOf(old)]

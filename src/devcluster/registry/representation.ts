@@ -12,10 +12,13 @@ import { internalError } from '../apimachinery/status-error.ts'
 const maxConversions = 16
 
 /**
- * Converts objects between versions. Custom resources are converted by the webhook of their CRD, or by the conversion strategy `None`,
- * which changes only `apiVersion`. In both cases, the fields that the target version does not have are removed afterwards. The few built-in
- * types that need a conversion are converted by the functions in `info.conversion`. The converted form of a stored object is cached, and
- * all watchers share it.
+ * Converts objects between versions:
+ *
+ * - Custom resources are converted by the webhook of their CRD. With the conversion strategy `None`, only `apiVersion` changes. After the
+ *   conversion, the fields that the target version does not have are removed.
+ * - The few built-in types that need a conversion are converted by the functions in `info.conversion`.
+ *
+ * The converted form of a stored object is cached, and all watchers share it.
  */
 export class Representation {
   readonly #shown = new WeakMap<ResourceInfo, WeakMap<JsonObject, JsonObject>>()
@@ -32,9 +35,11 @@ export class Representation {
   }
 
   /**
-   * Converts stored objects with the conversion webhook, if the type has one. Caches the results. As in kube-apiserver, each call of the
-   * webhook converts only one object. Rejects with the first error. If `refresh` is true, cached objects are converted again. Reads and
-   * deletions of a single object set `refresh`.
+   * Converts stored objects with the conversion webhook, if the type has one, and caches the results. As in kube-apiserver, each call of
+   * the webhook converts only one object. With `refresh`, cached objects are converted again. Reads and deletions of a single object set
+   * `refresh`.
+   *
+   * @throws the first error of a conversion.
    */
   async prepare(info: ResourceInfo, stored: readonly JsonObject[], { refresh = false } = {}): Promise<void> {
     const { converter } = info

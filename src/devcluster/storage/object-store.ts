@@ -2,10 +2,11 @@
  * The in-memory store of all objects, with one revision counter and a log of recent changes. The log makes it possible to list objects at
  * an older revision.
  *
- * A write checks for a conflict and records the change synchronously. If a caller reads an object and writes it without an `await` in
- * between, no other write can happen between the two steps. With a `Persistence`, a write resolves when it is committed. Readers and
- * watches see only committed writes. `latest` and the conflict check of a write also see uncommitted writes. Objects are frozen, because
- * all readers share them.
+ * - A write checks for a conflict and records the change synchronously. If a caller reads an object and writes it without an `await` in
+ *   between, no other write can happen in between.
+ * - With a `Persistence`, a write resolves when it is committed. Only `latest` and the conflict check of a write see uncommitted writes.
+ *   Readers and watches do not see them.
+ * - Objects are frozen, because all readers share them.
  */
 import type { JsonObject } from '../../api/json.ts'
 import { deepFreeze, isObject } from '../../api/json.ts'

@@ -73,11 +73,12 @@ export type Change =
   | { readonly action: 'patch'; readonly patch: MergePatch<ObjectInput<core.Pod>> }
 
 /**
- * Returns the change that the live Pod needs. The desired spec is compared with the spec that the operator has last applied. If the
- * operator compared the desired spec with the live spec, each reconcile would revert the fields that the API server and webhooks set.
+ * Returns the change that the live Pod needs.
  *
- * Labels and annotations that another client has changed are restored. If the Pod lacks the operator's annotations, they are restored, and
- * the Pod is not recreated.
+ * - The desired spec is compared with the spec that the operator has last applied. A comparison with the live spec would revert the fields
+ *   that the API server and webhooks set.
+ * - Desired labels and annotations that another client has changed are restored. If the Pod lacks the operator's own annotations, they are
+ *   restored, and the Pod is not recreated.
  */
 export function changeOf(live: DeepReadonly<core.Pod>, desired: ObjectInput<core.Pod>): Change {
   const annotations = desired.metadata.annotations ?? {}

@@ -1,7 +1,7 @@
 /**
- * The HTTPS server of the fault proxy. It forwards requests to an API server. Each token that the fault proxy has issued stands for a
- * `Connection`. If a request contains such a token, the server replaces the token with the credentials of the `Connection`. If a fault
- * matches a request, the fault determines the response, and the request is not forwarded.
+ * The HTTPS server of the fault proxy. If a fault matches a request, the fault determines the response. Otherwise, the server forwards the
+ * request to an API server. If a forwarded request contains a token that the fault proxy has issued, the server replaces the token with the
+ * credentials of the `Connection` for this token.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'

@@ -1,11 +1,11 @@
 /**
  * A pool of worker threads that evaluate large reviews. Threads start on demand and are terminated after an idle period.
  *
- * It would not be enough to parse in slices on the main thread. Validation, error messages and the patch also visit the whole object, and
- * matching a single string with a pattern of the schema may take long.
+ * On the main thread, a large review would block the event loop, even if its JSON is parsed in slices: validation, error messages and the
+ * patch also visit the whole object, and matching a single string with a pattern of the schema may take long.
  *
- * The threads return objects as JSON, which the main thread parses in slices. A structured clone would have to be read in one step, and an
- * object with half a million values would block the event loop.
+ * The threads return objects as JSON, which the main thread parses in slices. A structured clone is read in one step, which takes too long
+ * for an object with half a million values.
  */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'

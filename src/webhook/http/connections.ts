@@ -291,9 +291,10 @@ export function onDisconnect(response: ServerResponse, listener: () => void): vo
 const fetchedAtOnce = 64 * 1024
 
 /**
- * Counts a large response against the memory budget while the client reads the response. When the response is closed, `charge` is released.
- * If other requests wait for memory and the client reads too slowly, the connection is closed. A response of up to 64 KiB is not counted.
+ * Counts a response of more than 64 KiB against the memory budget while the client reads the response. If other requests wait for memory
+ * and the client reads too slowly, the connection is closed.
  *
+ * @param charge the memory of the request. Released when the response is closed.
  * @param more the number of bytes that are added to `charge`. If the number is 0 or negative, no bytes are added.
  * @param bytes the size of the response.
  */

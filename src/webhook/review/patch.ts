@@ -1,8 +1,8 @@
 /**
  * Computes a short JSON patch (RFC 6902) from one JSON value to another.
  *
- * Subtrees with the same reference are skipped. Therefore, values that a handler did not change take no time and are never in the patch.
- * The stored object thus keeps unknown fields, and numbers that are too large for JavaScript, exactly as the user sent them.
+ * Subtrees with the same reference are skipped. Values that a handler did not change therefore take no time, and are never in the patch.
+ * For this reason, the stored object keeps unknown fields and numbers that are too large for JavaScript exactly as the user sent them.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, stringifyJson } from '../../api/json.ts'
@@ -123,9 +123,10 @@ function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, sche
 }
 
 /**
- * Returns true when both lists have the same length, and the two items at each index belong together. Two items belong together if they are
- * identical (`===`), or if they are objects with the same map keys. The map keys are the fields in `x-kubernetes-list-map-keys`, or `name`
- * by default. Defaulting usually does not move items, so most lists pass this check.
+ * Returns true when both lists have the same length, and the items at each index match. Two items match if they are identical (`===`), or
+ * if they are objects with the same values of the map keys. The map keys are the fields in `x-kubernetes-list-map-keys`. Default: `name`.
+ *
+ * Defaulting usually does not move items, so most lists pass this check.
  */
 function staysInPlace(raw: JsonValue[], target: JsonValue[], schema: Schema): boolean {
   if (raw.length !== target.length) return false

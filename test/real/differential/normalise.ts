@@ -1,8 +1,9 @@
 /**
- * Replaces values in a response with placeholders, if the values can differ between two runs. Such values are uids, resourceVersions,
- * times, generated names, tokens, ports and addresses. Different uids have different placeholders. By default, different resourceVersions
- * of one object also have different placeholders. `<uid of a>` is the uid of the first object with the name `a`. `<version 3>` is the third
- * resourceVersion of an object.
+ * Replaces values in a response that can differ between two runs with placeholders. Such values are uids, resourceVersions, times,
+ * generated names, tokens, ports and addresses. Different values of these types have different placeholders:
+ *
+ * - uids of objects: `<uid of a>` is the uid of the first object with the name `a`.
+ * - resourceVersions of an object, unless `countVersions` is false: `<version 3>` is the third resourceVersion.
  */
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { canonicalJson, getOwn, isObject, setOwn } from '../../../src/api/json.ts'

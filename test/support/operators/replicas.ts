@@ -112,11 +112,10 @@ export class Replicas {
   }
 
   /**
-   * Blocks all responses to the replica. When the API server has executed the given write at least `times` times since the time `since`,
-   * cuts the connections of the replica.
+   * Cuts the connections of the replica after the API server has executed a write, and before the replica gets the response.
    *
    * @param text the verb and the path of the write
-   * @throws {Error} when the API server has not executed the write this often within 20 s.
+   * @throws {Error} when the API server has not executed the write at least `times` times since `since`, within 20 s.
    */
   async #cutAfter(replica: Replica, text: string, times: number, since: number): Promise<Replica> {
     replica.proxy.halfOpen({ direction: 'toClient', alsoNew: true })

@@ -170,9 +170,13 @@ export class PodWorker {
   }
 
   /**
-   * Stops the containers at once, and removes the network. The kubelet calls `destroy` when the Pod object has been deleted, or when
-   * another client has set the phase of the Pod to Succeeded or Failed. `events` are the Events since the latest call of `advance`.
-   * `removed` resolves when the network has been removed. `removed` is undefined if the network was removed at once.
+   * Stops the containers at once, and removes the network. The kubelet calls `destroy` in these cases:
+   *
+   * - The Pod object has been deleted.
+   * - Another client has set the phase of the Pod to Succeeded or Failed.
+   *
+   * `events` are the Events since the latest call of `advance`. `removed` resolves when the network has been removed; undefined if the
+   * network was removed at once.
    */
   destroy(): { readonly events: readonly PodEvent[]; readonly removed: Promise<void> | undefined } {
     for (const container of this.#active) container.stop(this.changedAt, 0)

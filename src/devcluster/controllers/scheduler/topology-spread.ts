@@ -31,9 +31,12 @@ export function spreadCheck(pod: ReadonlyPod, state: ClusterState): (node: Reado
 }
 
 /**
- * Returns the number of Pods that match the constraint, keyed by topology domain. `all` contains all required constraints of `pod`. A node
- * is ignored if the node lacks the topology key of one of these constraints. A node is also ignored if the `nodeAffinityPolicy` or the
- * `nodeTaintsPolicy` of the constraint excludes the node.
+ * Returns the number of Pods that match the constraint, keyed by topology domain. The Pods of these nodes are not counted:
+ *
+ * - nodes that lack the topology key of a constraint in `all`
+ * - nodes that the `nodeAffinityPolicy` or the `nodeTaintsPolicy` of the constraint excludes
+ *
+ * @param all all required constraints of `pod`.
  */
 function countsOf(constraint: Constraint, all: readonly Constraint[], pod: ReadonlyPod, state: ClusterState): ReadonlyMap<string, number> {
   const { topologyKey, nodeAffinityPolicy = 'Honor', nodeTaintsPolicy = 'Ignore' } = constraint

@@ -119,9 +119,13 @@ async function release(
 }
 
 /**
- * Resolves with the response of a patch request. Resolves with undefined if the object no longer exists or has changed, or if a new object
- * now has the same name. If a new object has the same name, the API server rejects the patch as invalid, because the patch contains the UID
- * of the earlier object. The watch event of the change triggers another reconcile.
+ * Resolves with the response of a patch request. Resolves with undefined in these cases:
+ *
+ * - The object no longer exists.
+ * - The object has changed.
+ * - A new object has the same name. The API server rejects the patch as invalid, because the patch contains the UID of the earlier object.
+ *
+ * In each case, the watch event of the change triggers another reconcile.
  */
 async function unlessChanged<T>(response: Promise<T>): Promise<T | undefined> {
   try {

@@ -48,9 +48,11 @@ async function copyOutput(source: Readable | undefined, sink: Writable | undefin
 }
 
 /**
- * Copies the client's input to the process. The end of the client's input ends the input of the process. If the process has closed its
- * input, the client's input is dropped. The returned function stops the copying and removes the listeners from the input of the process.
- * Attached clients share this input, so the listeners would otherwise keep disconnected clients in memory.
+ * Copies the client's input to the process. When the client's input ends, the input of the process ends too. If the process has closed its
+ * input, the client's input is dropped.
+ *
+ * Returns a function that stops the copying and removes the listeners from the input of the process. All attached clients share this input.
+ * Remaining listeners would keep disconnected clients in memory.
  */
 function copyInput(source: Readable, sink: Writable | undefined): () => void {
   if (sink === undefined || sink.destroyed) {

@@ -17,9 +17,11 @@ export interface ResourceSelector {
 }
 
 /**
- * The resources whose limits have a default. If a container has no limit for such a resource, an environment variable gets the limit of the
- * Pod. If the Pod has no limit either, the variable gets the allocatable amount of the node. A file in a volume always gets the allocatable
- * amount of the node. `resourceVariable` describes an exception for init containers.
+ * The resources for which a missing limit of a container has a default:
+ *
+ * - In an environment variable, the default is the limit of the Pod. If the Pod has no limit, the default is the allocatable amount of the
+ *   node. `resourceVariable` describes an exception for init containers.
+ * - In a file of a volume, the default is the allocatable amount of the node.
  */
 const defaulted: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage'])
 /**

@@ -35,9 +35,12 @@ rmdir -- "$directory"
 exit $code`
 
 /**
- * Runs as the first process in the PID namespace. Prints the process id that this process has outside of the PID namespace, and waits until
- * Proreus has mapped the user and group ids. Then replaces itself with a new shell that runs setupScript, because the kernel gives all
- * capabilities of root only to a program that starts after the mapping.
+ * The script of the first process in the PID namespace:
+ *
+ * - Prints the process id that the process has outside of the PID namespace.
+ * - Waits until Proreus has mapped the user and group ids.
+ * - Replaces itself with a new shell that runs setupScript. The kernel gives all capabilities of root only to a program that starts after
+ *   the mapping.
  */
 const initScript = `
 read -r pid rest </proc/self/stat

@@ -105,9 +105,9 @@ export class NamespacesContainer implements ContainerProcess {
     const words = programCommand(program, cluster.ids, unshare)
     await findCommand(this.#view, program)
     const process = await startProcess({
-      // With `--wd`, nsenter starts the command in the current folder of the outer process. This folder is the root folder of the
-      // container, and the words of `programCommand` make it the root folder of the program. nsenter cannot take the root folder of the
-      // container's first process instead, because that process can still have the root folder of this machine.
+      // With `--wd`, nsenter starts the command in the current folder of the outer process, which is the root folder of the container. The
+      // command of `programCommand` makes this folder the root folder of the program. The root folder of the container's first process
+      // cannot be used instead, because this process can still have the root folder of this machine.
       enter: this.#enter(['--net', '--ipc', '--uts', `--pid=${this.#pidNamespace}`, '--wd']),
       script: execScript({ tty }),
       lists: [words],

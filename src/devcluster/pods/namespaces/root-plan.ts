@@ -52,10 +52,13 @@ export interface RootPlanOptions {
   /** Returns true when the folder or file cannot be mounted at all. */
   isHidden(source: string): boolean
   /**
-   * The mount points of this machine, and the paths that must be created in folders that would otherwise be read-only. Each parent folder
-   * of such a path is a new folder in the container. The entries that the parent folder has in `source` are mounted into the new folder one
-   * by one. An overlay of the parent folder would not show the file system at a mount point, and in a read-only parent folder, the path
-   * could not be created.
+   * Paths whose parent folders cannot be mounted as a whole:
+   *
+   * - The mount points of this machine: an overlay of a parent folder would not show the file system at the mount point.
+   * - Paths that must be created in folders that would otherwise be read-only.
+   *
+   * Each parent folder of such a path is a new folder in the container. The entries that the parent folder has in `source` are mounted into
+   * the new folder one by one.
    */
   readonly mountPoints: readonly string[]
 }

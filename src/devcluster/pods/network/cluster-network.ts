@@ -1,10 +1,12 @@
 /**
  * `ClusterNetwork`: the network of Pods that run as processes. Through this network, Pods reach DNS, the API server, the developer's
- * machine and the cluster IPs of Services. The agent, a process in the network namespace of the cluster, accepts the connections of the
- * Pods.
+ * machine and the cluster IPs of Services. An agent accepts the connections of the Pods. The agent is a process in the network namespace of
+ * the cluster.
  *
- * The agent forwards connections, whereas kube-proxy rewrites packets. This causes two differences. First, an endpoint sees the address of
- * the bridge as the address of its client. Second, if an endpoint refuses a connection, the client's connection is accepted and then reset.
+ * The agent forwards connections, whereas kube-proxy rewrites packets. This causes two differences:
+ *
+ * - The client address that an endpoint sees is the address of the bridge.
+ * - When an endpoint refuses a connection, the client's connection is first accepted and then reset.
  */
 import type { Socket } from 'node:net'
 import type { Service } from '../../../api/builtin.ts'

@@ -119,9 +119,8 @@ interface GroupOptions {
   readonly folder: string
   readonly pipes: PipePaths
   /**
-   * Pipes in addition to the named pipes for stdin, stdout and stderr. The additional pipes have no name in the file system, and their file
-   * descriptors come after those of the named pipes. A process with a terminal has no named pipe for stderr. It has two additional pipes:
-   * stderr and `controlDescriptor`.
+   * Additional pipes, which have no name in the file system. Their file descriptors follow those of the named pipes. A process with a
+   * terminal has two additional pipes: stderr, for which there is no named pipe, and `controlDescriptor`.
    */
   readonly others: readonly 'pipe'[]
   onProcess(pid: number): void

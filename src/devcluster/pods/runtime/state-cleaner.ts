@@ -49,12 +49,12 @@ export async function cleanState(
 }
 
 /**
- * Returns the controller that removes the files of a deleted Pod if the runtime does not run the Pod. Such a Pod had ended before the
- * cluster was started.
+ * Returns the controller that removes the files of a deleted Pod if the Pod ended before the cluster was started. The runtime removes the
+ * files of all other deleted Pods.
  *
- * @param existing the objects that existed when `cleanState` was called. The controller is called for each of them, because the watch sends
- *   no event for an object that was deleted before the first list.
- * @param isRun returns true for the uid of a Pod that the runtime runs. The runtime removes the files of such a Pod.
+ * @param existing the objects that existed when `cleanState` was called. The controller is called for each Pod among them, because the
+ *   watch sends no event for a Pod that was deleted before the first list.
+ * @param isRun returns true for the uid of a Pod whose files the runtime removes.
  */
 export function podCleaner(
   { stateFolder, removeFolder: remove = removeFolder }: StateCleanerOptions,

@@ -1,8 +1,12 @@
 /**
  * `AtomicWriter`: writes the files of a volume so that a container never sees the files of two versions at the same time
- * (k8s.io/kubernetes/pkg/volume/util: AtomicWriter). The files are in a folder that is named after the time. `..data` is a symbolic link to
- * this folder, and each visible name is a symbolic link through `..data`. An update creates a new link and renames this link to `..data`.
- * The renamed link replaces the old link.
+ * (k8s.io/kubernetes/pkg/volume/util: AtomicWriter). A volume contains:
+ *
+ * - a folder with the files, named after the time
+ * - `..data`, a symbolic link to this folder
+ * - for each visible name, a symbolic link through `..data`
+ *
+ * An update creates a new folder and a link to the new folder. Renaming this link to `..data` then replaces the old link atomically.
  */
 import { hash } from 'node:crypto'
 import { chmod, mkdir, readdir, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises'

@@ -77,9 +77,11 @@ async function subPathSource(
 }
 
 /**
- * Refuses `recursiveReadOnly: Enabled`. Accepts `recursiveReadOnly: IfPossible` if the mount is read-only and has the mount propagation
- * `None`. The mounts below an accepted mount stay writable, as with a container runtime that does not support recursive read-only mounts
- * (k8s.io/kubernetes/pkg/kubelet: resolveRecursiveReadOnly).
+ * Checks `recursiveReadOnly` as for a container runtime that does not support recursive read-only mounts (k8s.io/kubernetes/pkg/kubelet:
+ * resolveRecursiveReadOnly):
+ *
+ * - `Enabled` is refused.
+ * - `IfPossible` is accepted if the mount is read-only and its mount propagation is `None`. The mounts below such a mount stay writable.
  */
 function checkReadOnlyMode({ name, readOnly, recursiveReadOnly: mode = 'Disabled', mountPropagation = 'None' }: VolumeMount): void {
   if (mode === 'Disabled') return

@@ -30,9 +30,12 @@ const types: ReadonlyMap<string, HostPathType> = new Map<string, HostPathType>([
 ])
 
 /**
- * Checks the type of a hostPath, and resolves with its path. If the path is missing and the type is `DirectoryOrCreate` or `FileOrCreate`,
- * creates a folder or an empty file. If the path is missing and the hostPath has no type, creates a folder, as container runtimes do
- * (github.com/containerd/containerd, internal/cri/opts: WithMounts).
+ * Checks the type of a hostPath, and resolves with its path. If the path is missing, the type determines what is created:
+ *
+ * - `DirectoryOrCreate`: a folder.
+ * - `FileOrCreate`: an empty file.
+ * - No type: a folder, as container runtimes do (github.com/containerd/containerd, internal/cri/opts: WithMounts).
+ * - Any other type: nothing. The check fails.
  *
  * @throws {Error} with the message of the kubelet (k8s.io/kubernetes/pkg/volume/hostpath: SetUp, checkTypeInternal).
  */

@@ -1,21 +1,20 @@
 /**
  * Replaces or removes values that differ between two executions of the same life. A life is a list of steps that create, change and delete
- * a workload. All other values are unchanged.
+ * a workload.
  *
  * These values are replaced by placeholders:
  *
  * - uids: the placeholder contains the kind and the name of the object
  * - times
- * - the random suffix of a generated name
- * - the hash of a Pod template or revision: the placeholder contains a number, as in `<hash 1>` for the first hash
+ * - the random suffix of a generated name, or of the name of a Pod's token volume
+ * - the hash of a Pod template or revision: `<hash 1>` is the first hash
  * - the minutes in the name of a CronJob's Job
- * - the random suffix in the name of a Pod's token volume
  * - IP addresses of Pods and Services
  * - node ports
  * - the namespace
  * - the names of the nodes on which the Pods of DaemonSets run: kube-controller-manager creates these Pods in random order of the nodes
  *
- * ResourceVersions are removed. `managedFields` are reduced to the managers with their operations.
+ * ResourceVersions are removed. `managedFields` are reduced to the managers with their operations and subresources.
  */
 import { getOwn, isObject, setOwn } from '../../../../src/api/json.ts'
 import type { JsonObject, JsonValue } from '../../../../src/api/json.ts'

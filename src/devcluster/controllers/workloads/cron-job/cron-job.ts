@@ -99,9 +99,10 @@ function activeSchedule(cronJob: CronJob, { events }: ReconcileContext): Schedul
 }
 
 /**
- * Starts the Job of the last scheduled time, unless the concurrency policy prevents the start (…/cronjob: syncCronJob). The Event
- * `MissSchedule` is not implemented, because Kubernetes never records it: the Event is for a scheduled time that is more than
- * `startingDeadlineSeconds` ago, and Kubernetes has already ignored all such times in an earlier step.
+ * Starts the Job of the last scheduled time, unless the concurrency policy prevents the start (…/cronjob: syncCronJob).
+ *
+ * The Event `MissSchedule` is not implemented, because Kubernetes never records it. The Event is for a scheduled time that is more than
+ * `startingDeadlineSeconds` ago. Kubernetes has already ignored such times in an earlier step.
  */
 async function startDueJob(cronJob: CronJob, schedule: Schedule, progress: Progress, context: ReconcileContext): Promise<Result> {
   const { events, clock } = context
