@@ -68,7 +68,7 @@ function checkBinding(environment: Environment, info: ResourceInfo, write: Grant
   const plural = kind === 'Role' ? 'roles' : 'clusterroles'
   if (isAllowed(environment, write, 'bind', plural, name)) return
   const rules = rulesOfRole(environment.store, { kind, name }, namespace)
-  // kube-apiserver's error has the type of the binding and the name of the role.
+  // The role does not exist. As in kube-apiserver, the message contains the type of the binding beside the name of the role.
   if (rules === undefined) throw notFound(info, name)
   requireRights(environment, info, write, rules)
 }
