@@ -4,11 +4,11 @@
  *
  * `npm run bench -- embedded-start [--rounds 9] [--built] [--before FOLDER]`
  *
- * Without `--built`, `dist` is built first. `--before` is the folder of another checkout of this repository, with installed dependencies.
- * If `--before` is given, each round measures both checkouts.
+ * - `--built`: `dist` is not built first.
+ * - `--before`: each round also measures the checkout of this repository in `FOLDER`, with installed dependencies.
  *
- * A `warm` start uses the compile cache of earlier rounds. A `cold` start uses a separate compile cache, which is empty. The CPU time of a
- * process includes all its threads. The CPU time of `npm start` also includes the processes that npm runs.
+ * A `warm` start uses the compile cache of earlier rounds. A `cold` start uses an empty compile cache. The CPU time of a process includes
+ * all its threads. The CPU time of `npm start` also includes the processes that npm runs.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'

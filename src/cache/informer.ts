@@ -159,9 +159,9 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Stores the result of a write request of this process. The next read then returns the written state, even if the watch has not sent this
-   * state yet. `object` is the API server's response. If the write has deleted the object or removed it from the view, the object is
-   * removed from the store. The response is ignored in these cases:
+   * Stores the API server's response to a write request of this process. The next read then returns the written state, even if the watch
+   * has not sent this state yet. If the write has deleted the object or removed the object from the view, the object is removed from the
+   * store. The response is ignored in these cases:
    *
    * - The informer has not synced, or does not watch the type or the namespace of the object.
    * - The store has the same or a newer state.
@@ -169,12 +169,13 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
    * - The resourceVersion is not a decimal number.
    * - Only the API server can evaluate whether the view contains the object.
    *
-   * The method never throws, because the write has succeeded. If an error prevents the response from being stored, the error is logged.
+   * If the response cannot be stored, the error is logged and not thrown, because the write has succeeded.
    *
+   * @param object the response.
    * @param origin the reconcile that has written the object; undefined when no reconcile has written the object.
    * @param sent the write request; when absent, the response is not checked for changes of other clients.
    * @returns false when the response could not be stored because of an error, or when the response may contain a change of another client
-   * (`isOwnState`). In the second case, the state is stored without `origin`.
+   *   (`isOwnState`). A response that may contain such a change is stored without `origin`.
    */
   written(object: KubernetesObject, origin?: Origin, sent?: SentWrite): boolean {
     try {

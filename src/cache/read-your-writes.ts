@@ -30,12 +30,12 @@ export interface OwnWrites {
   /** Returns the cached states of the object with this key. */
   stored(type: ResourceType, key: ObjectKey): StoredStates
   /**
-   * Stores the API server's response to a write request. The method does not change `object`.
+   * Stores the API server's response to a write request.
    *
-   * @param object the response.
+   * @param object the response. The method does not change the response.
    * @param origin the reconcile that has sent the request; undefined when the sender is not a reconcile.
    * @param sent the write request; when absent, the response is not checked for changes of other clients.
-   * @returns false when the response may contain a change of another client that `sent.before` does not contain.
+   * @returns false when the response could not be stored, or may contain a change of another client that `sent.before` does not contain.
    */
   written<R extends ResourceType>(type: R, object: ObjectOf<R>, origin?: Origin, sent?: SentWrite): boolean
   /**

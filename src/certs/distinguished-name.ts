@@ -1,6 +1,7 @@
 /**
  * Encodes the subject of a certificate that is issued for a request. The subject contains only the attributes of Go's `crypto/x509/pkix:
  * Name`.
+ *
  * The texts of the attributes have been validated, and are encoded again. The encoding of the request is not copied, because another
  * program could read different texts from the same bytes.
  */

@@ -31,11 +31,14 @@ const allFiles = [...Object.values(authorityFiles), ...Object.values(leafFiles)]
 const advice = 'Make it yours and readable by you alone (chmod 600), or choose another folder.'
 
 /**
- * Opens the certificates of a folder. Missing certificates are issued. Damaged, expired or mismatching certificates are replaced, and a
- * warning is logged. If the folder contains `tls.crt` and `tls.key`, but no `ca.key`, the certificate was issued elsewhere. Then these two
- * files are used unchanged, and never overwritten.
+ * Opens the certificates of a folder:
  *
- * @throws {ProreusError} `PRO_CERTIFICATE` when the folder cannot be read or written, or when a certificate from elsewhere is unusable.
+ * - If the folder contains `tls.crt` and `tls.key`, but no `ca.key`, the certificate was issued elsewhere. The two files are used
+ *   unchanged, and never overwritten.
+ * - Otherwise, missing certificates are issued. Damaged, expired or mismatching certificates are replaced, and a warning is logged.
+ *
+ * @throws {ProreusError} `PRO_CERTIFICATE` when the folder cannot be read or written, a certificate from elsewhere is unusable, or other
+ *   users could have read or changed a key of Proreus.
  */
 export async function openFileCertificates(options: FileCertificatesOptions): Promise<RefreshingCertificateSource> {
   const initial = await bringUpToDate(options, undefined)

@@ -18,16 +18,17 @@ export interface PageOptions extends SelectionOptions {
 const checkPages = hasOptions({ ...selectionChecks, pageSize: isWholeNumber(1) } satisfies Record<keyof PageOptions, OptionCheck>)
 
 /**
- * Yields the objects of a list. At most one page is in memory, so the function suits types with many objects. When the caller stops early,
- * no more pages are requested. All pages have the state at the time of the first page.
+ * Yields the objects of a list that is requested page by page. The function suits types with many objects, because at most one page is in
+ * memory. When the caller stops early, no more pages are requested.
  *
- * The API server stores this state for about five minutes. When the continue token has expired, one request lists all objects, as in
- * client-go's pager. Objects that were already yielded are skipped. The other objects are yielded in their current state, which is newer
- * than the state of the earlier pages.
+ * All pages have the state at the time of the first page. The API server stores this state for about five minutes. When the continue token
+ * has expired, one request lists all objects, as in client-go's pager. Then the objects that have not been yielded yet are yielded in their
+ * current state.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when options are invalid or unknown (the message contains all of them); `PRO_API` when the
- * list has no end, i.e. two pages have the same continue token or begin with the same object, or more than 100 consecutive pages are empty.
- * Errors of `client.list` are also thrown.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when options are invalid or unknown. The message contains all of these options.
+ * @throws {ProreusError} `PRO_API` when the list has no end: two pages have the same continue token, two pages begin with the same object,
+ *   or more than 100 consecutive pages are empty.
+ * @throws the errors of `client.list`.
  *
  * @example
  *

@@ -12,9 +12,12 @@ export interface TrustOptions {
 }
 
 /**
- * Returns options that verify a server's certificate as Go's crypto/x509 does. The reason is that CA bundles for Kubernetes are made for Go
- * programs such as kubectl. Each certificate of `ca` is a trust anchor, even an intermediate or the serving certificate itself. (By
- * default, Node.js accepts only a self-signed root as a trust anchor.) The host must be among the certificate's subject alternative names.
+ * Returns options that verify a server's certificate as Go's crypto/x509 does, because CA bundles for Kubernetes are made for Go programs
+ * such as kubectl:
+ *
+ * - Each certificate of `ca` is a trust anchor, even an intermediate or the serving certificate itself. By default, Node.js accepts only a
+ *   self-signed root as a trust anchor.
+ * - The host must be among the certificate's subject alternative names.
  *
  * @param ca certificates as PEM. When undefined, the certificates of the system are trusted.
  */

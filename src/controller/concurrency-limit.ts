@@ -4,9 +4,9 @@
 type Wake = () => void
 
 /**
- * The places that the work queues of a process share. A place is the permission to reconcile one object. A queue takes a place before it
- * hands out a key. While a key waits for a place, it stays in its queue, where keys with a higher priority come first. Queues that wait for
- * a place get a place in the order in which they began to wait.
+ * The places that the work queues of a process share. A place is the permission to reconcile one object. A queue takes a place only when
+ * the queue hands out a key, so a waiting key can still be overtaken by a key with a higher priority. Queues that wait for a place get a
+ * place in the order in which they began to wait.
  */
 export class ConcurrencyLimit {
   #free: number

@@ -31,11 +31,14 @@ export interface MapContext {
 }
 
 /**
- * Returns the keys of the objects to reconcile when `object` changes. Keys in namespaces that the process does not watch are ignored. The
- * function is called for each event, so it should pass a `CacheIndex` to `cache.list`, and not iterate over all objects.
+ * Returns the keys of the objects to reconcile when `object` changes. For an update, the function is called with the old and the new
+ * object.
  *
- * The function may be asynchronous. Calls for one object run one after the other. Changes of the object that arrive during a call are
- * combined. Calls for different objects run at the same time. If the function throws, or its promise rejects, it is called again later.
+ * - Keys in namespaces that the process does not watch are ignored.
+ * - The function is called for each event. It should therefore pass a `CacheIndex` to `cache.list`, and not iterate over all objects.
+ * - The function may be asynchronous. Calls for different objects run at the same time. Changes of an object during a call for this object
+ *   are combined, and mapped after the call.
+ * - If the function throws, or its promise rejects, the function is called again later.
  */
 export type MapFunction<T extends KubernetesObject = KubernetesObject> = (
   object: DeepReadonly<T>,

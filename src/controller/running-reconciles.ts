@@ -13,14 +13,16 @@ import { RunningReconcile } from './running-reconcile.ts'
  * Adds the keys of events to the work queue. If the running reconcile of a key has caused an event, the event does not enqueue this key.
  *
  * A write of a reconcile changes the cache when the response or the watch event arrives, whichever arrives first:
- * - If the response arrives first, the running reconcile is known to be the cause. The key is not enqueued.
- * - If the watch event arrives first, the cause is unknown. The event is held back until the reconcile ends. By then, the responses have
- *   arrived, and show which of the held-back events the reconcile has caused. All other held-back events enqueue the key. Holding events
- *   back causes no delay, because the queue does not hand out a key that is being reconciled.
  *
- * A deletion always enqueues the key. A reconciler that deletes an object usually returns, and does the next step when the object is gone.
- * A write whose response arrives after the end of the reconcile also enqueues the key, because the next reconcile may already have read an
- * older state.
+ * - If the response arrives first, the running reconcile is known to be the cause. The key is not enqueued.
+ * - If the watch event arrives first, the cause is unknown. The event is held back until the reconcile ends. By then, the responses show
+ *   which of the held-back events the reconcile has caused. All other held-back events enqueue the key. Holding events back causes no
+ *   delay, because the queue does not hand out a key that is being reconciled.
+ *
+ * Two kinds of changes always enqueue the key:
+ *
+ * - Deletions. A reconciler that deletes an object usually returns, and does the next step when the object is gone.
+ * - Writes whose response arrives after the end of the reconcile. The next reconcile may already have read an older state.
  */
 export class RunningReconciles {
   readonly #environment: ReconcileEnvironment

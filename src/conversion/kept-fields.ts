@@ -11,10 +11,11 @@ import { childPath, indexPath } from '../api/field-path.ts'
 /**
  * The fields that a conversion to another version and back would lose or change, as a tree with the structure of the object. Each leaf
  * describes one field:
- * - `value` is the original value of the field, which a later conversion restores. It is absent if the original object lacks the field.
- * - `shown` is a digest of the value after the round trip. It is absent if the field is missing after the round trip.
  *
- * A tree is used instead of a list of paths, because applying a tree visits each value of the object at most once.
+ * - `value`: the original value, which a later conversion restores; absent if the original object lacks the field.
+ * - `shown`: a digest of the value after the round trip; absent if the field is missing after the round trip.
+ *
+ * A tree is used instead of a list of paths, because restoring the fields of a tree visits each value of the object at most once.
  */
 export type KeptFields =
   | { readonly fields: { readonly [key: string]: KeptFields } }

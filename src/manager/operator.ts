@@ -88,9 +88,15 @@ export interface Operator {
  *   controllers: [defineController(memcached, { reconcile, owns: [apps.deployment] })],
  * })
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` in these cases: an option is invalid; a kind is listed twice; webhooks conflict; two
- * controllers, runnables or health checks have the same name; two controllers of a type have the same finalizer; the versions of a kind
- * have different fields, and the kind has no conversion.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` in these cases:
+ *
+ * - An option is invalid.
+ * - A kind is listed twice, or has two conversions.
+ * - The kind of a conversion is not in `kinds`.
+ * - The versions of a kind have different fields, and the kind has no conversion.
+ * - Webhooks conflict.
+ * - Two controllers, two runnables or two health checks of a probe have the same name.
+ * - Two controllers of a type have the same finalizer.
  */
 export function defineOperator(definition: OperatorDefinition): Operator {
   refuseOperator(definition.name, checkDefinition(definition, ''))

@@ -60,9 +60,11 @@ export interface CompiledSchema {
    */
   validateStatus(object: JsonObject, oldObject?: JsonObject): readonly FieldError[]
   /**
-   * Evaluates the rules (`x-kubernetes-validations`). `found` has the errors of the structure. If an error in `found` has a reason in
-   * `blocking`, no rule is evaluated, and the only returned error states that rules were not checked. `warn` receives the errors of values
-   * that the update leaves unchanged. Errors of rules that use `oldSelf` are never passed to `warn`.
+   * Evaluates the rules (`x-kubernetes-validations`), and returns their errors.
+   *
+   * @param found the errors of the structure. If one of these errors has a reason in `blocking`, no rule is evaluated, and the result is a
+   *   single error: rules were not checked.
+   * @param warn receives the errors of rules without `oldSelf`, if the update leaves the value unchanged. These errors are not returned.
    */
   validateRules(
     object: JsonObject,

@@ -56,10 +56,10 @@ const goldenRatio = 0x9e3779b1
 const maxCollisions = 4
 
 /**
- * Returns true if all items are distinct strings. If `key` is given, the function compares the values of this field instead of the items.
- * Returns undefined after too many collisions.
+ * Returns whether all items are distinct strings; undefined after too many collisions. If `key` is given, the values of this field are
+ * compared instead of the items.
  *
- * The hash code of a string is computed from its length and four of its characters. A `Set` is slower, because it hashes all characters.
+ * A hash code depends only on the length and at most four characters of a string. A `Set` is slower, because a `Set` hashes all characters.
  */
 function areDistinct(list: readonly JsonValue[], key: string | undefined): boolean | undefined {
   let size = minSlots

@@ -1,7 +1,7 @@
 /**
- * A thread that kills this process when the parent process has ended for any reason. The thread works even while an operator blocks the
- * main thread. The thread reads from a pipe, and the parent process has the other end of this pipe open. When the parent process ends, the
- * operating system closes the pipe.
+ * A thread that kills this process when the parent process has ended for any reason. The parent process keeps one end of a pipe open, and
+ * the thread reads from the other end. When the parent process ends, the operating system closes the pipe. A thread can react even while an
+ * operator blocks the main thread.
  */
 import { once } from 'node:events'
 import { Socket } from 'node:net'

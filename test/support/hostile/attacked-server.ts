@@ -1,7 +1,10 @@
 /**
- * A webhook server in a child process, as the target of attacks. Its heap limit equals the heap limit of the container that
- * `config/manager/deployment.yaml` specifies. The server has webhooks for the kind of the hostile reviews, for MyPods and for a kind with a
- * conversion. The server has the same probes as `run`.
+ * A webhook server in a child process, as the target of attacks. The server has:
+ *
+ * - the heap limit of the container in `config/manager/deployment.yaml`
+ * - webhooks for the kind of the hostile reviews and for MyPods
+ * - a conversion webhook for another kind
+ * - the same probes as `run`
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

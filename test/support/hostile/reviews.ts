@@ -59,9 +59,9 @@ const list = (count: number, at: (index: number) => string): string => `[${Array
 const fields = (count: number, at: (index: number) => string): string => `{${Array.from({ length: count }, (_, i) => at(i)).join(',')}}`
 
 /**
- * Returns the JSON of an AdmissionReview of about `bytes` bytes. Its 500 rules differ only in their last fields. The field names in the
- * rules contain escaped quotes, such as `k00\"a`. A server that takes samples of the body, and mistakes an escaped quote for the end of a
- * string, would find the field name `a` in every sample.
+ * Returns the JSON of an AdmissionReview of about `bytes` bytes. Its 500 rules differ only in their last fields. Most field names in the
+ * rules contain an escaped quote, such as `k00\"a`. A server that reads samples of the body could mistake the escaped quote for the
+ * beginning of the name, and read all these names as `a`.
  */
 export function rulesReview(bytes: number): string {
   const match = fields(Math.floor((bytes / 500 - 40) / 16), (i) => `"k${i.toString(36).padStart(2, '0')}\\"a":"vvv"`)

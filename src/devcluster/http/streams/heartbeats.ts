@@ -21,9 +21,10 @@ export interface HeartbeatOptions {
 }
 
 /**
- * Calls `ping` periodically. While the process of a container does not read its stdin, the server does not read from the connection. In
- * this state, only a failed write shows that the client has disconnected. The server does not require a reply to a ping, because a client
- * sends no reply while the user has paused the output.
+ * Calls `ping` periodically. If the client has disconnected, the write of the ping fails. There is no other reliable sign:
+ *
+ * - While the process of a container does not read its stdin, the server does not read from the connection, so no read can fail.
+ * - While the user has paused the output, the client sends no reply to a ping. Replies are therefore not required.
  *
  * @param ping writes a ping to the connection, and calls `onFlushed` when the operating system has received the bytes
  */

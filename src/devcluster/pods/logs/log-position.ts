@@ -33,9 +33,9 @@ export async function endPosition(log: ContainerLog): Promise<LogPosition> {
 }
 
 /**
- * Resolves with the position at which the tail of the log begins. The tail consists of the `lines` log entries that directly precede `end`
- * (k8s.io/cri-client/pkg/logs: findTailLineStartIndex). A long line of output consists of several log entries. Unlike the kubelet, this
- * function also searches the older files.
+ * Resolves with the position of the first of the last `lines` log entries before `end` (k8s.io/cri-client/pkg/logs:
+ * findTailLineStartIndex). A long line of output consists of several log entries. Unlike the kubelet, this function also searches the older
+ * files of the log.
  */
 export async function tailPosition(log: ContainerLog, lines: number, end: LogPosition): Promise<LogPosition> {
   if (lines <= 0) return end

@@ -4,14 +4,14 @@
  * The scripts are constants. They read values as lines of file descriptor 3, the control channel (control-channel.ts). No shell interprets
  * a value as a script.
  *
- * The environment of a container is passed in the arguments of env(1), where other users of this machine can see it for a moment. A script
- * cannot export the environment instead, because a shell changes some variables, such as PWD, and omits variables whose names are not valid
- * in the shell.
+ * The environment of a container is passed in the arguments of env(1), where other users of this machine can see the environment for a
+ * moment. A script cannot export the environment instead: a shell changes some variables, such as PWD, and omits variables whose names are
+ * not valid in the shell.
  *
- * The root folder of a script is always the root of this machine. A script may mount the root of the container at `/`, but this mount does
- * not change the root folder of the running script. The script finds its programs in the root of this machine, so an image needs to contain
- * only the program of the container. The last step, `unshare --root`, changes the root folder and starts the program of the container. A
- * process that is started later, for example by exec, enters the container in the same way.
+ * A script finds its programs in the root folder of this machine, so an image needs to contain only the program of the container. A script
+ * may mount the root of the container at `/`, but this mount does not change the root folder of the running script. The last step, `unshare
+ * --root`, changes the root folder and starts the program of the container. A process that is started later, for example by exec, enters
+ * the container in the same way.
  */
 
 /**
@@ -72,8 +72,8 @@ mount -i -n --move . / 2>&3 || exit`
  * Mounts the root and the volumes of a container, and enters the root folder. Reads two lists from the control channel: the folders and the
  * files to create for volumes.
  *
- * The command that is appended to this script starts the first process of the container, and ends with the exit code of the first process.
- * If a signal has killed the first process, this exit code is 128 plus the number of the signal.
+ * `containerScript` appends the command that starts the first process of the container. The command ends with the exit code of the first
+ * process, or with 128 plus the number of the signal that has killed the first process.
  */
 const container = `
 umask 022

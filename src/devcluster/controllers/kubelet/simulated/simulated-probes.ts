@@ -70,10 +70,11 @@ export class SimulatedProbes implements Probes {
   }
 
   /**
-   * Replaces the plan at the time `at`. If the failing period of a probe differs between the two plans, the probe changes as follows:
+   * Replaces the plan at the time `at`. A value that differs between the two plans changes the probes as follows:
    *
-   * - If the new failing period begins before `at`, the period is moved: it begins at `at` and has the same length.
-   * - If the first run of the probe is due after `at`, the time of this run does not change. Otherwise, the next run is at `at`.
+   * - The failing period of a probe: the probe gets the new period (see `Probe.setFailing`). If the new period begins before `at`, the
+   *   period is moved: it begins at `at` and has the same length.
+   * - `readyMs`: the readiness probe gets the new time (see `Probe.setReadyAt`).
    */
   replan(plan: ContainerPlan, at: number): void {
     const before = this.#plan

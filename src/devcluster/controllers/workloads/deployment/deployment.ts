@@ -111,9 +111,9 @@ async function updateNewest(deployment: Deployment, context: ReconcileContext): 
 }
 
 /**
- * @param isResumed true if this reconcile has written the reason `DeploymentResumed`. In this case, the reason `NewReplicaSetCreated` is
- *   not written, as in kube-controller-manager: its write of `NewReplicaSetCreated` fails with a conflict, and its next reconcile finds the
- *   new ReplicaSet and does not report the creation.
+ * @param isResumed true if this reconcile has written the reason `DeploymentResumed`. The reason `NewReplicaSetCreated` is then not
+ *   written. In kube-controller-manager, the write of this reason fails with a conflict. The next reconcile finds the new ReplicaSet, and
+ *   does not report its creation.
  */
 async function rollOut(before: Deployment, { isResumed }: { readonly isResumed: boolean }, context: ReconcileContext): Promise<Result> {
   if (isScaled(before, context)) await scale(before, context)

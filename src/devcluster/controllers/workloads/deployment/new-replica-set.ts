@@ -55,8 +55,8 @@ export class HashCollision extends Error {
 }
 
 /**
- * Creates the new ReplicaSet. The name contains a hash of the Pod template, so the same ReplicaSet cannot be created twice. If an earlier
- * reconcile has already created the ReplicaSet, resolves with the existing ReplicaSet.
+ * Creates the new ReplicaSet, or resolves with the ReplicaSet that an earlier reconcile has created. The name contains a hash of the Pod
+ * template, so the same ReplicaSet cannot be created twice.
  *
  * @throws {HashCollision} when the name belongs to an existing ReplicaSet that has another Pod template or another controller.
  * @throws the API server's error when a request fails.
