@@ -46,7 +46,8 @@ try {
 
 /**
  * Records the discovery documents of kube-apiserver for the API versions that contain the built-in types of the embedded API server. Each
- * line contains one resource, without the field `storageVersionHash`, which `recorded.test.ts` does not compare.
+ * line of the recorded file describes one resource. The field `storageVersionHash` is left out, because `recorded.test.ts` does not compare
+ * this field.
  */
 async function recordDiscovery(connection: Connection, agent: Agent): Promise<void> {
   const groupVersions = new Set(

@@ -1,5 +1,6 @@
 /**
- * `ReportedFields`: ensures that each field is reported at most once, although a converter usually makes the same mistake for every object.
+ * `ReportedFields`: remembers the fields that have been reported because a converter returned them although the target version does not
+ * have them. A converter usually returns such a field for every object, but the field is reported only once.
  */
 
 /**

@@ -8,8 +8,8 @@ import { childless, fieldOf } from '../api/field-path.ts'
 
 export interface NumberRules {
   /**
-   * The type of the schema if it is `integer` or `number`. Undefined for all other schemas, such as an int-or-string. If `type` is
-   * undefined, a number of any size is in range.
+   * `integer` or `number` if the schema has this type; undefined for all other schemas, such as an int-or-string. If `type` is undefined,
+   * `inRange` returns true for every number. `minimum` and `maximum` apply in all cases.
    */
   readonly type: 'integer' | 'number' | undefined
   readonly format: 'int32' | 'int64' | 'float' | 'double' | undefined

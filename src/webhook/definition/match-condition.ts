@@ -40,8 +40,8 @@ function expressionProblem(expression: string): string | undefined {
 const ofTheObject: ReadonlySet<string> = new Set(['object', 'oldObject'])
 
 /**
- * Returns true if a match condition is false for a request that creates this object. Conditions that use variables other than `object` and
- * `oldObject` are ignored.
+ * Returns true if at least one of the match conditions is false for a request that creates this object. Conditions that do not compile, and
+ * conditions that use variables other than `object` and `oldObject`, are ignored.
  */
 export function isRuledOut(conditions: readonly MatchCondition[], object: JsonObject): boolean {
   return conditions.some(({ expression }) => {

@@ -73,7 +73,10 @@ async function failuresOf(client: Client, objects: readonly WrittenObject[]): Pr
 
 let lastValue = 0
 
-/** Writes with several writers, until the cluster is killed after a random number of writes. Returns the number of acknowledged writes. */
+/**
+ * Starts several writers, which write at the same time. After a random number of writes, kills the cluster, and the writers stop. Returns
+ * the number of acknowledged writes.
+ */
 async function writeUntilKilled(
   client: Client,
   cluster: KilledCluster,

@@ -73,7 +73,10 @@ export class ContainerRoot {
     this.#addKernelFiles()
   }
 
-  /** The mount table for the root file system of the container. The table does not contain the volumes and /proc. */
+  /**
+   * The mount table for the root file system of the container. The volumes and /proc are not in this table, because they have separate
+   * tables.
+   */
   get fstab(): string {
     return fstab(this.#mounts)
   }

@@ -218,8 +218,8 @@ const ruleFields = ['StabilizationWindowSeconds', 'SelectPolicy', 'Policies', 'T
 const policyFields = ['Type', 'Value', 'PeriodSeconds']
 
 /**
- * Returns the behavior in the JSON of kube-apiserver's internal type. The internal type has no JSON names, so the keys are the names of
- * Go's fields.
+ * Returns the behavior as kube-apiserver writes it into an annotation of a `v1` object. kube-apiserver serializes its internal Go type
+ * there. The fields of this type have no JSON tags, so each key is the name of a Go field, such as `ScaleUp`.
  */
 function internalBehavior(behavior: JsonObject): JsonObject {
   const named = (object: JsonValue | undefined, fields: readonly string[]): JsonValue =>

@@ -38,8 +38,8 @@ export function isIndexed({ spec }: Job): boolean {
 }
 
 /**
- * Returns true when the Job replaces a Pod only after the Pod has ended. Returns false when the Job replaces a Pod even while the Pod is
- * being deleted, which is the default.
+ * Returns true when the Job replaces a Pod only after the Pod has ended. By default, the Job replaces a Pod as soon as the Pod is being
+ * deleted, and the function returns false.
  */
 export function replacesOnlyFailed({ spec }: Job): boolean {
   return spec?.podReplacementPolicy === 'Failed' || spec?.podFailurePolicy !== undefined
