@@ -128,7 +128,7 @@ const readers: Readonly<Record<Element, Reader>> = {
   },
 }
 
-/** Reads a second and an optional fraction. Go permits a fraction after the second even if the layout has no fraction. */
+/** Reads the seconds of a time and an optional fraction of a second. Go permits this fraction even if the layout has no fraction. */
 const secondWithFraction: Reader = (text, fields) => {
   const read = readers['05'](text, fields)
   const fraction = read === undefined || read.outOfRange !== undefined ? undefined : /^[.,]\d+/.exec(read.rest)?.[0]

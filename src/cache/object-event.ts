@@ -1,4 +1,7 @@
-/** `ObjectEvent`: a change of an object in the cache. Predicates and the listeners of leases receive such events. */
+/**
+ * `ObjectEvent`: a change of an object in the cache. Predicates receive such events. The listeners of a `CacheLease` (see `onChange`) also
+ * receive such events.
+ */
 import type { DeepReadonly } from '../api/json.ts'
 import type { KubernetesObject } from '../api/object.ts'
 

@@ -17,7 +17,7 @@ export interface Overtaken<T> {
   readonly latest: DeepReadonly<T>
 }
 
-/** The own writes to one object. */
+/** The writes of this process to one object. */
 interface Writes<T> extends Overtaken<T> {
   latest: DeepReadonly<T>
   /** The reconcile that has made the latest write. */

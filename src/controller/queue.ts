@@ -110,7 +110,7 @@ export class WorkQueue<Key extends string> {
    */
   readonly #timers = new Map<Key, Item<Key>>()
   readonly #ready = new Heap<Item<Key>>((a, b) => (a.rank === b.rank ? a.order < b.order : a.rank < b.rank))
-  /** The retries, and the timers. If a worker is processing a key, the timer of this key is not included. */
+  /** All retries, and the timers of the keys that no worker is processing. */
   readonly #delayed: DelayedItems<Item<Key>>
   readonly #working = new Map<Key, Work>()
   readonly #depths: QueueDepths

@@ -42,7 +42,7 @@ class Server {
   readonly objects = new Map<string, KubernetesObject>()
   readonly unsent: { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: KubernetesObject }[] = []
   readonly changes: Change[] = []
-  /** The resourceVersions of the deletions whose responses have arrived, by name. */
+  /** For each object name, the resourceVersion of the deletion whose response arrived last. */
   readonly deleted = new Map<string, number>()
   version = 1
   readonly #msBetweenWrites: number

@@ -13,8 +13,9 @@ import { maxExpressionCharacters, maxExpressionDepth } from '../limits.ts'
 /**
  * Parses an expression and expands its macros.
  *
- * @throws {CelSyntaxError} when the expression is invalid or too long. The issues of the error are all invalid tokens, all errors after
- * which parsing continued, and the error that stopped the parser.
+ * @throws {CelSyntaxError} when the expression is invalid or too long. If the expression is too long, `issues` contains only this error.
+ *   Otherwise, `issues` contains an entry for each invalid token, an entry for each error after which parsing continued, and an entry for
+ *   the error that stopped the parser, if there is one.
  */
 export function parse(source: string): Expr {
   const size = [...source].length

@@ -71,7 +71,7 @@ interface Place {
   readonly holder: string
   /** Names of the fields from the root to this field, without indices, as in Go's messages. */
   readonly names: readonly string[]
-  /** Path of the field with indices, as in the list of unknown fields. */
+  /** Path of the field, including the indices of list items, e.g. `spec.containers[0].image`. The paths in `unknown` have the same form. */
   readonly path: string
   readonly unknown: string[]
 }

@@ -22,8 +22,8 @@ const fields = {
 t.test('a field set is decoded from FieldsV1 and encoded again', async (t) => {
   t.strictSame(toFieldsV1(fromFieldsV1(fields)), {
     ...fields,
-    // The original FieldsV1 contains a `.` for the port. The encoded FieldsV1 omits this `.`, because the field set contains no fields of
-    // the port.
+    // The field set contains the port, but no fields of the port. The port is therefore encoded as an empty object, without the `.` of the
+    // original FieldsV1.
     'f:spec': {
       ...fields['f:spec'],
       'f:containers': { 'k:{"name":"a"}': { '.': {}, 'f:image': {}, 'f:ports': { 'k:{"containerPort":80,"protocol":"TCP"}': {} } } },

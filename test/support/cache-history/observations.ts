@@ -14,9 +14,14 @@ import type { ConfigMap, TestedView } from './views.ts'
 type Shown = DeepReadonly<KubernetesObject>
 
 /**
- * `shows` and `lacks` are observations. `at least` and `gone` are recorded after writes of this process, and restrict all later
- * observations: After `at least`, the view must not show states of the object that are older than `resourceVersion`. After `gone`, the view
- * must not show the objects with these uids.
+ * An entry in the record of one object key. The field `what` has one of these values:
+ *
+ * - `shows`: The view has shown the object.
+ * - `lacks`: The view has shown that it contains no object with the key.
+ * - `at least`: A write of this process has succeeded. From now on, the view must not show states of the object that are older than
+ *   `resourceVersion`.
+ * - `gone`: A write of this process has deleted the objects whose uids are in `uids`, or has found that these objects no longer exist. From
+ *   now on, the view must not show these objects.
  */
 type Observation =
   | { readonly what: 'shows'; readonly object: Shown; readonly by: string }

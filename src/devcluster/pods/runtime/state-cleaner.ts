@@ -16,7 +16,7 @@ import { persistentVolumeFolder, podFolder } from '../volumes/state-folders.ts'
 
 export interface StateCleanerOptions {
   readonly stateFolder: string
-  /** Removes a folder, including files of other users. Default: a function with the permissions of this process. */
+  /** Removes a folder, including files of other users. Default: a function that runs rm(1) with the permissions of this process. */
   readonly removeFolder?: ((path: string) => Promise<void>) | undefined
 }
 

@@ -1,4 +1,4 @@
-/** `forwardToLoopback`: forwards a connection of a Pod to a server of the developer's machine. */
+/** `forwardToLoopback`: forwards a connection from a Pod to a server on the developer's machine. */
 import type { Socket } from 'node:net'
 import { connect } from 'node:net'
 import { joinSockets, reset } from '../agent/tcp-forwarder.ts'

@@ -1,4 +1,4 @@
-/** Requests for Pods whose containers violate rules of `ValidatePodSpec`, and for their valid counterparts. */
+/** Requests for Pods whose containers violate rules of `ValidatePodSpec`, and requests for similar Pods that are valid. */
 import type { JsonObject } from '../../../../../src/api/json.ts'
 import type { Change, Group, RecordedType } from '../group.ts'
 import { each, leavesAt } from '../group.ts'
