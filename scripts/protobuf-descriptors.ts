@@ -1,9 +1,9 @@
 /**
  * Writes `src/devcluster/protobuf/descriptors.json`: the numbers, types and JSON names of the protobuf fields of Kubernetes' built-in
- * types. The script reads them from the `generated.proto` files and the tags of the Go structs in the modules that `tools/kubernetes`
- * requires.
+ * types. The sources are the `generated.proto` files and the tags of the Go structs in the modules that `tools/kubernetes` requires.
  *
- * With `--check`, exits with 1 when the file is out of date. The check is skipped when Go or a module is missing.
+ * With `--check`, the script writes nothing, and exits with 1 when the file is out of date. If Go or a module is missing, the check is
+ * skipped.
  */
 import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'

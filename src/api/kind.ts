@@ -238,8 +238,13 @@ function refuseKind({ kind, group }: Pick<KindDefinition, 'kind' | 'group'>, pro
  *   versions: [{ name: 'v1alpha1', spec: Type.Object({ size: Type.Integer({ minimum: 1, default: 3 }) }) }],
  * })
  *
- * @throws {ProreusError} `PRO_KIND_INVALID` in these cases: a name is malformed; a field of the definition or a keyword of a schema is
- * unknown or has the wrong type; two versions have the same name; the definition has no storage version, or more than one.
+ * @throws {ProreusError} `PRO_KIND_INVALID` in these cases:
+ *
+ * - A name is malformed.
+ * - A field of the definition is missing, unknown, or of the wrong type.
+ * - A keyword of a schema is unknown or of the wrong type.
+ * - Two versions have the same name.
+ * - There is no storage version, or more than one.
  */
 export function defineKind<
   const Group extends string,

@@ -13,10 +13,9 @@ export function controllerReference(owner: DeepReadonly<KubernetesObject>): Owne
 }
 
 /**
- * Returns an owner reference that does not make `owner` the controller of a dependent. Use such references if a dependent has several
- * owners. The garbage collector deletes the dependent only when its last owner is gone. To get the events of such a dependent, the
- * controller for the type of `owner` sets `owns: [{ type, everyOwner: true }]`. The rules for namespaces are those of
- * `controllerReference`.
+ * Returns an owner reference that does not make `owner` the controller of a dependent. With such references, a dependent can have several
+ * owners. The garbage collector deletes the dependent when the last owner is gone. To get the events of such a dependent, the controller
+ * for the type of `owner` sets `owns: [{ type, everyOwner: true }]`. The rules for namespaces are those of `controllerReference`.
  *
  * @example
  * await client.apply(core.secret, { metadata: { ...key, ownerReferences: sites.map(ownerReference) }, data })

@@ -32,8 +32,9 @@ export interface CompiledExpression {
    * Evaluates the expression once.
    *
    * @param values the values of the variables in the order of their declaration; undefined for a variable without a value. The method
-   * extends the array with slots for local variables.
-   * @param failures errors of variables whose data is invalid. Reading such a variable throws its error.
+   *   appends slots for local variables to the array.
+   * @param failures the errors of variables whose data is invalid, in the same order. Reading such a variable throws its error within the
+   *   expression.
    */
   evaluate(values: (Value | undefined)[], failures?: Failures): Outcome
 }

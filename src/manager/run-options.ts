@@ -70,10 +70,11 @@ export interface Endpoints {
 export interface RunOptions {
   readonly connection: Connection
   /**
-   * The name of the installation. By default, the names of the webhook configurations, the namespace, the Service and the Secret of the
-   * installation begin with this name. Several installations, even of the same operator, can run in one cluster if their names differ. The
-   * name must be a DNS label of at most 52 characters that begins with a letter. Default: the operator's name. The option is required when
-   * there are several operators.
+   * The name of the installation: a DNS label of at most 52 characters that begins with a letter. Default: the operator's name. If there
+   * are several operators, the option is required.
+   *
+   * By default, the names of the webhook configurations, the namespace, the Service and the Secret of the installation begin with this
+   * name. Several installations, even of the same operator, can run in one cluster if their names differ.
    */
   readonly name?: string
   /**

@@ -55,14 +55,16 @@ export type { Endpoints, InjectionTargets, RunOptions, WebhookOptions } from './
  * Runs operators: serves their webhooks, renews the certificates and reconciles. The graceful shutdown begins when `signal` aborts. Without
  * `signal`, the shutdown begins when the process receives SIGTERM or SIGINT. Resolves after the shutdown.
  *
- * After the start, if a CRD is missing or the API server is unreachable, the process continues to run and retries. When a controller fails,
- * the error is logged and the liveness probe fails, because only a restart of the process starts the controller again.
+ * After the start:
+ *
+ * - If a CRD is missing or the API server is unreachable, the process continues to run and retries.
+ * - If a controller fails, the error is logged and the liveness probe fails. Only a restart of the process starts the controller again.
  *
  * @example
  * await run([operator], { connection: await loadConnection({ env: process.env }) })
  *
  * @throws {ProreusError} when the start fails: `PRO_PORT_IN_USE`, `PRO_CERTIFICATE`, `PRO_PERMISSION`, `PRO_API_UNREACHABLE`, or
- * `PRO_CONFIG_INVALID`. `PRO_CONFIG_INVALID` reports all invalid and unknown options, and an empty list of operators.
+ *   `PRO_CONFIG_INVALID`. `PRO_CONFIG_INVALID` reports all invalid and unknown options at once, or an empty list of operators.
  */
 export function run(operators: readonly Operator[], options: RunOptions): Promise<void> {
   return runWith(realParts, operators, options)

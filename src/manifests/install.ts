@@ -70,12 +70,12 @@ export async function installKinds(
 }
 
 /**
- * Applies a CRD, and becomes the owner of conflicting fields of other field managers. If one of these field managers is the installer of
- * another installation, `forceConflicts` is required. Both installations share the CRD, so a changed schema would also validate the objects
- * of the other installation.
+ * Applies a CRD. `fieldManager` becomes the owner of fields that conflict with other field managers. If one of these field managers is the
+ * installer of another installation, `forceConflicts` is required: the installations share the CRD, so a changed schema would also validate
+ * the objects of the other installation.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when the installer of another installation owns a conflicting field, and `forceConflicts` is
- * false.
+ *   false.
  */
 async function applyDefinition(
   client: Client,

@@ -57,9 +57,11 @@ export interface ControlPlaneOptions {
   /** The logger of the control plane and of its operators. Default: a logger that writes errors as text to standard error. */
   readonly logger?: Logger
   /**
-   * The clock of the embedded API server and its controllers. Timestamps and the lifetimes of tokens depend on this clock. Operators that
-   * are started in the control plane use this clock by default. Only the backend `embedded` accepts the option. A `FakeClock` must start at
-   * `Date.now()`, because clients validate the API server's certificate with the system time. Default: the system clock.
+   * The clock of the embedded API server and of its controllers; also the default clock of the operators in the control plane. Timestamps
+   * and the lifetimes of tokens depend on this clock. Only the backend `embedded` accepts the option. Default: the system clock.
+   *
+   * A `FakeClock` must start at `Date.now()`, because the API server's certificate is issued with this clock, but clients validate it with
+   * the system time.
    */
   readonly clock?: Clock
   /**

@@ -75,8 +75,9 @@ const refused: readonly (readonly [JsonValue, ...string[]])[] = [
   [{ enum: 'c' }, 'spec.enum: Unsupported value: "c": supported values: "a", "b"'],
   [{ enum: 1 }, 'spec.enum: Unsupported value: 1: supported values: "a", "b"', type('spec.enum', 'integer', 'string')],
   // Before the API server compares the value of a field with an allowed value, it converts the value to the Go type of the allowed value
-  // (kube-openapi: validate.Enum). 97 becomes "a", and `enum` allows "a". The only error is therefore the type of the value. In the list
-  // `accepted` below, a `numberEnum` of 2.9 becomes 2, and is therefore allowed.
+  // (kube-openapi: validate.Enum):
+  // - 97 becomes "a", which `enum` allows. Only the type of the value is wrong.
+  // - In the list `accepted` below, a `numberEnum` of 2.9 becomes 2, which is allowed.
   [{ enum: 97 }, type('spec.enum', 'integer', 'string')],
   [{ numberEnum: 3 }, 'spec.numberEnum: Unsupported value: 3: supported values: "0", "2", "3.5"'],
   [{ anyEnum: 66 }, 'spec.anyEnum: Unsupported value: 66: supported values: "1", "A", "true"'],

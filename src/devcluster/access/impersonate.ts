@@ -54,9 +54,10 @@ const modes: readonly Mode[] = [
 const manyValues = 4
 
 /**
- * Returns the impersonated user. If the request has no impersonation headers, returns the requester. The constrained verbs are checked
- * before the verb `impersonate`. kube-apiserver uses another order: it first checks the verbs that allowed the latest impersonation by this
- * requester. In this function, the result does not depend on earlier requests.
+ * Returns the impersonated user. If the request has no impersonation headers, returns the requester.
+ *
+ * The constrained verbs are checked first, and then the verb `impersonate`. In contrast, kube-apiserver first checks the verbs that allowed
+ * the latest impersonation by this requester. With the fixed order, the result does not depend on earlier requests.
  *
  * @throws {StatusError} 400 when impersonation headers are set, but not `Impersonate-User`; 403 when the requester may not impersonate the
  *   user. If several checks fail, the error is that of the first check.

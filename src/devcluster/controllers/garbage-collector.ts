@@ -146,8 +146,8 @@ class Collector {
 
   /**
    * Deletes an object if all its owners are missing or in foreground deletion (k8s.io/kubernetes/pkg/controller/garbagecollector:
-   * attemptToDeleteItem). If at least one owner exists and is not in foreground deletion, the object is kept. In this case, its references
-   * to missing owners and to owners in foreground deletion are removed.
+   * attemptToDeleteItem). If an owner exists and is not in foreground deletion, the object is kept, and its references to owners that are
+   * missing or in foreground deletion are removed.
    */
   async #attemptToDelete(type: ResourceType, object: ReadonlyObject): Promise<Outcome> {
     const { solid, waiting, absent, unknown, unobserved } = await findOwners(

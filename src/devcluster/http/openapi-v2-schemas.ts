@@ -4,12 +4,14 @@ import { isObject, setOwn } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 
 /**
- * Converts a schema from OpenAPI v3 to v2. References in v2 have another prefix. v2 has no `anyOf`, `oneOf`, `not` or `nullable`. A schema
- * with `oneOf` gets the type `string`.
+ * Converts a schema from OpenAPI v3 to v2:
  *
- * In v3, `allOf` is necessary to combine a reference with other keywords. In v2, the schema itself contains the reference and the other
- * keywords. With `builtin`, `x-kubernetes-preserve-unknown-fields` is removed, because clients ignore the properties of a schema with this
- * extension.
+ * - References get the prefix of v2.
+ * - The reference in `allOf` becomes the `$ref` of the schema. Only v3 needs `allOf` to combine a reference with other keywords.
+ * - `anyOf`, `oneOf`, `not` and `nullable` are removed, because v2 does not have them. A schema with `oneOf` gets the type `string`.
+ *
+ * @param options.builtin if true, `x-kubernetes-preserve-unknown-fields` is removed, because clients ignore the properties of a schema with
+ *   this extension.
  */
 export function v2Schema(schema: JsonObject, options: { readonly builtin?: boolean } = {}): JsonObject {
   const { allOf, anyOf: _anyOf, oneOf, not: _not, nullable: _nullable, $ref, properties, items, additionalProperties, ...rest } = schema

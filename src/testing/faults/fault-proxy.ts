@@ -30,9 +30,10 @@ const checkHalfOpen = hasOptions({
 const checkDelay = hasOptions({ toServerMs: isDelay, toClientMs: isDelay })
 
 /**
- * A proxy between clients and an API server. A test can inject faults into this proxy. Without a fault, the proxy forwards all data
- * immediately, including each watch event. Several faults can be active together. The `end()` of a fault ends this fault, and `heal()` ends
- * all faults. The methods throw `PRO_CONFIG_INVALID` for an invalid or unknown option.
+ * A proxy between clients and an API server, into which a test can inject faults. Without a fault, the proxy forwards all data immediately,
+ * including each watch event. Several faults can be active together. `end()` of a fault ends only this fault, and `heal()` ends all faults.
+ *
+ * The methods throw `PRO_CONFIG_INVALID` when an option is invalid or unknown.
  */
 export interface FaultProxy {
   /**

@@ -1,13 +1,17 @@
 /**
  * The format in which the main thread sends the result of a handler to the worker thread. The worker thread already has the original object
- * that the handler received. Therefore, the main thread sends only the differences between the result and the original.
+ * that the handler received. Therefore, the main thread sends only the differences.
  *
- * The original is frozen, so a handler must copy a list or object to change it. If the result contains a list or object of the original
- * instead of a copy, this list or object is unchanged. The main thread does not read or send its contents, however large they are.
+ * The original is frozen, so a handler must copy a list or object to change it. A list or object of the original that is in the result is
+ * therefore unchanged. The main thread does not read or send the contents of an unchanged list or object.
  *
- * The format is JSON. A scalar is written as it is. `[1,…]` is a list of items, and `[2,key,value,…]` is an object. `[0]` stands for the
- * value at the same path of the original object. In a list, `[0,3]` stands for an item that a handler has moved: the fourth item of the
- * list at the same path of the original object.
+ * The format is JSON:
+ *
+ * - A scalar is written as it is.
+ * - `[1,…]` is a list of items.
+ * - `[2,key,value,…]` is an object.
+ * - `[0]` stands for the value at the same path of the original object.
+ * - `[0,3]` in a list stands for an item that the handler has moved: the fourth item of the list at the same path of the original object.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../api/json.ts'

@@ -71,9 +71,9 @@ export function hasUserNamespace(user: ProcessUser | undefined, ids: IdMapping):
 }
 
 /**
- * Returns options of unshare(1) for a cluster whose user namespace has only one uid and one gid. With these options, a process gets a
- * separate user namespace, which maps the uid and the gid of the user to the uid and the gid of the cluster. The process has no
- * supplemental groups. The list is empty for root, and if `user` is undefined.
+ * Returns the options with which unshare(1) sets the user if the user namespace of the cluster has only one uid and one gid. The process
+ * gets its own user namespace, in which its ids are the uid and the gid of `user`. The process has no supplemental groups. If `user` is
+ * undefined or has the uid 0 and the gid 0, the list is empty.
  */
 function singleUser(user: ProcessUser | undefined): readonly string[] {
   if (user === undefined || (user.uid === 0 && user.gid === 0)) return []

@@ -7,15 +7,17 @@ import { codeOf, statsOf, targetOf } from './file-system.ts'
 const maxLinks = 40
 
 /**
- * Resolves with the path of `subPath` within a volume. Missing folders are created with the permissions of the volume. The resulting path
- * contains no symbolic link.
+ * Resolves with the path of `subPath` within a volume. The path contains no symbolic link. Missing folders are created with the permissions
+ * of the volume.
  *
  * A container can write symbolic links into its volume. A relative link is followed if its target is within the volume. Nothing outside the
- * volume is opened. After this call and before the mount, a container can still replace a folder by a link. This function does not detect
- * such a replacement.
+ * volume is opened. If a container replaces a folder by a link between this call and the mount, the replacement is not detected.
  *
- * @throws {Error} when the path leads out of the volume, contains an absolute link or too many links, or leads through a file that is not a
- *   folder.
+ * @throws {Error} in these cases:
+ *
+ * - The path leads out of the volume.
+ * - The path contains an absolute link or too many links.
+ * - The path leads through a file that is not a folder.
  */
 export async function prepareSubPath(volume: string, subPath: string): Promise<string> {
   const root = await realpath(volume)

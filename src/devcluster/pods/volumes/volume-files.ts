@@ -45,9 +45,9 @@ export async function volumeFiles(pod: ReadonlyPod, volume: Volume, sources: Fil
 }
 
 /**
- * Returns true if the volume contains files from ConfigMaps or Secrets, but no ServiceAccount token. A volume with a token does not count,
- * although it may contain files from ConfigMaps. The API server adds such a volume to almost every Pod, and a check of this volume would
- * need additional requests for each Pod.
+ * Returns true if the volume contains files from ConfigMaps or Secrets. Returns false for a volume with a ServiceAccount token, even if the
+ * volume also contains such files. The API server adds a volume with a token to almost every Pod, so a check of such volumes would need
+ * additional requests for almost every Pod.
  */
 export function refersToObjects({ configMap, secret, projected }: Volume): boolean {
   if (configMap !== undefined || secret !== undefined) return true

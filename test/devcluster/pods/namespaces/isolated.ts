@@ -13,10 +13,14 @@ import type { Test } from 'tap'
 const uid = 61234
 
 /**
- * Prepares the new namespaces, and then runs a command in them. The arguments are the folder for temporary files, the kind of the
- * `IdMapping`, `yes` or `no` (`yes` if the script runs in a user namespace), and the command.
+ * A shell script that prepares the new namespaces, and then runs a command in them. The arguments are:
  *
- * For the kind `single`, /etc/hosts is a mount, as in a container. The shell is PID 1, runs the command as a child, and waits for orphans.
+ * - the folder for temporary files
+ * - the kind of the `IdMapping`
+ * - `yes` if the script runs in a user namespace; otherwise `no`
+ * - the command
+ *
+ * For the kind `single`, /etc/hosts is a mount, as in a container. The shell is PID 1, runs the command as a child, and reaps orphans.
  * NODE_OPTIONS is unset, because tap's options would make Node.js write files to the folder of the user who runs the tests.
  */
 const prepare = `

@@ -19,9 +19,14 @@ export type MachineUser = 'machine' | 'subordinate'
 const uid = 61234
 
 /**
- * A shell script. Its arguments are the folder for the files of the private machine, the user, and the command. For the user `subordinate`,
- * /etc is a copy that contains this user. The shell has the pid 1, and reaps orphans while it waits for the command. The script ends with
- * `exit`, because the shell could otherwise replace itself with the command, and orphans would not be reaped.
+ * A shell script that prepares the private machine, and then runs a command. The arguments are:
+ *
+ * - the folder for the files of the private machine
+ * - the `MachineUser`
+ * - the command
+ *
+ * For the user `subordinate`, an overlay on /etc adds this user. The shell is PID 1, and reaps orphans while the command runs. The script
+ * ends with `exit`, because the shell could otherwise replace itself with the command.
  */
 const prepare = `
 set -e

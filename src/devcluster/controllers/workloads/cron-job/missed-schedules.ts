@@ -29,11 +29,14 @@ interface Missed {
 }
 
 /**
- * Returns the last scheduled time that has passed, and the approximate number of scheduled times that were missed (…/cronjob:
- * mostRecentScheduleTime). The search begins at `status.lastScheduleTime`; if this field is not set, at the creation of the CronJob. The
+ * Returns the last scheduled time that has passed, and the approximate number of missed scheduled times (…/cronjob:
+ * mostRecentScheduleTime). The search begins at `status.lastScheduleTime` or, without this field, at the creation of the CronJob. The
  * number is estimated from the interval between the first two scheduled times of the search.
- * Returns undefined if the schedule has no time after the beginning of the search. Also returns undefined if the schedule has only one such
- * time, and this time has passed.
+ *
+ * Returns undefined in these cases:
+ *
+ * - The schedule has no time after the beginning of the search.
+ * - The schedule has only one time after this beginning, and this time has passed.
  *
  * @param hasDeadline if true, times that are more than `startingDeadlineSeconds` ago are ignored.
  */

@@ -25,10 +25,14 @@ export function scheduleOf(text: string, timeZone = 'UTC'): Schedule | string {
 }
 
 /**
- * Returns the schedule with these fields. The library croner searches for the next time with a fixed offset from UTC. If the offset of the
- * time zone changes before the found time, the search starts again at the change, with the new offset. The result is the same as in
- * Kubernetes: a local time that a clock change skips is not selected, and a local time that occurs twice is selected twice. With a time
- * zone instead of an offset, croner would move a skipped time, and would select a repeated time only once.
+ * Returns the schedule with these fields. At a clock change, the result is the same as in Kubernetes:
+ *
+ * - A local time that the change skips is not selected.
+ * - A local time that occurs twice is selected twice.
+ *
+ * With a time zone, the library croner would move a skipped time, and select a repeated time only once. Therefore, croner searches with a
+ * fixed offset from UTC. If the offset of the time zone changes before the found time, the search starts again at the change, with the new
+ * offset.
  */
 function calendar(fields: readonly ScheduleField[], timeZone: string): Schedule {
   if (fields.some(({ values }) => values.length === 0)) return { next: () => undefined }

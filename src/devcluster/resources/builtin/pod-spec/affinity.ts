@@ -142,9 +142,10 @@ function validateLabelKeys(keys: readonly JsonValue[], selector: JsonValue | und
 }
 
 /**
- * Returns an error for each expression of the label selector whose key is in `matchLabelKeys` and also occurs earlier in the selector. The
- * first occurrence of a key is permitted, because kube-apiserver adds an expression for each key in `matchLabelKeys` to the selector before
- * the validation. As in kube-apiserver's error, the path does not contain the field name `matchLabelKeys`.
+ * Returns an error for each expression of the label selector that repeats a key in `matchLabelKeys`. A key is repeated if `matchLabels` or
+ * an earlier expression has the same key. The first occurrence is permitted, because kube-apiserver adds an expression for each key in
+ * `matchLabelKeys` to the selector before the validation. As in kube-apiserver's error, the path does not contain the field name
+ * `matchLabelKeys`.
  */
 function repeatedKeys(keys: readonly JsonValue[], selector: JsonValue | undefined, path: string): FieldError[] {
   const labels = at(selector, 'matchLabels')
