@@ -7,10 +7,14 @@ const mostCharacters = 67
 const decimal = /^[-+]?\d+$/
 
 /**
- * Returns the YAML tags with Go's rules for large numbers (go.yaml.in/yaml/v2: resolve). A decimal integer that does not fit into 64 bits
- * becomes a float. An integer of another base that does not fit becomes a string. A number beyond the range of a float becomes a string,
- * too. An integer of more than `mostCharacters` characters counts as too large without a call of `BigInt`, because `BigInt` needs much time
- * for a very long text.
+ * Returns the YAML tags with Go's rules for large numbers (go.yaml.in/yaml/v2: resolve):
+ *
+ * - A decimal integer that does not fit into 64 bits becomes a float.
+ * - An integer of another base that does not fit into 64 bits becomes a string.
+ * - A decimal number beyond the range of a float becomes a string.
+ *
+ * An integer of more than `mostCharacters` characters counts as too large. `BigInt` is not called for such an integer, because the call
+ * could take long.
  */
 export function goNumberTags(tags: Tags): Tags {
   return tags.map((tag) => {

@@ -17,13 +17,13 @@ export interface CacheIndex<R extends ResourceType = ResourceType> extends Index
 }
 
 /**
- * Defines an index. Declare the index in `indexes` of each controller or webhook that passes the index to `cache.list`. The cache then
- * maintains the index. A cache index corresponds to `IndexField` and `MatchingFields` in controller-runtime.
+ * Defines an index on cached objects, like `IndexField` and `MatchingFields` in controller-runtime. Declare the index in `indexes` of each
+ * controller or webhook that passes the index to `cache.list`.
  *
  * @param name the name of the index in log and error messages.
  * @param keysOf returns one key of an object, a list of keys, or undefined when the object has no key. `keysOf` must be pure: when an
- * object is updated or removed, `keysOf` is called again with the old object, and must return the same keys as before. When `keysOf`
- * throws, the error is logged, and the object is not in the index.
+ *   object is updated or removed, `keysOf` is called again with the old object, and must return the same keys as before. When `keysOf`
+ *   throws, the error is logged, and the object is not in the index.
  *
  * @example
  * const sitesBySecret = defineCacheIndex(site, 'secret', ({ spec }) => spec.certificate)

@@ -60,7 +60,7 @@ export interface ObjectConverter {
   /** The names of all versions of the kind. `convert` converts between any two of them. */
   readonly versions: ReadonlySet<string>
   /**
-   * Converts an object to another version. The function freezes `object`, because `object` and the result share nested objects.
+   * Converts an object to another version. May freeze nested objects of `object`, because the result shares them.
    *
    * @throws {Error} the error that a converter throws.
    * @throws {ProreusError} `PRO_INPUT` when the object's kind or a version is unknown, or when a converter returns an invalid result.

@@ -81,10 +81,11 @@ export type VersionConverters<K extends Kind> = { readonly [Version in SpokeOf<K
 export interface ConversionSettings<K extends Kind> {
   readonly converters: VersionConverters<K>
   /**
-   * If true (the default), fields that a version cannot express are stored in the annotation `conversion.GROUP/VERSION` of the converted
-   * object, and restored when the object is converted back. A client that writes the object in another version therefore loses no fields.
-   * See `defineConversion` for the rules. If false, such fields are lost. A conversion is then faster, because its result is not converted
-   * back.
+   * Whether objects keep the fields that a version cannot express. Default true.
+   *
+   * - If true, such fields are stored in the annotation `conversion.GROUP/VERSION` of the converted object, and restored when the object is
+   *   converted back. See `defineConversion` for the rules.
+   * - If false, such fields are lost. Conversions are faster, because the results are not converted back to find such fields.
    */
   readonly lossless?: boolean
 }

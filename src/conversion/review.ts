@@ -79,9 +79,11 @@ type FindConverter = (group: string, kind: JsonValue | undefined) => ObjectConve
 type ObjectConverted = (failed: boolean) => void
 
 /**
- * Converts the objects of a review one after the other, in time slices. If the conversion of an object fails, the response contains no
- * objects, as the API requires. The response names the first failures and gives the number of the others. Therefore, the function converts
- * the remaining objects even after a failure, until `maxFailed` conversions have failed.
+ * Converts the objects of a review one after the other, in time slices.
+ *
+ * If a conversion fails, the response contains no objects, as the API requires. The response then names the first `maxNamed` failed
+ * objects, and gives the number of the other failed objects. To count the failures, the function converts the remaining objects, until
+ * `maxFailed` conversions have failed.
  *
  * @throws {MalformedConversionReview} when an object is not JSON.
  * @throws the reason of `call.signal` when the signal aborts.

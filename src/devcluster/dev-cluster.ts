@@ -189,9 +189,10 @@ const adminName = 'admin'
 /**
  * Starts the embedded API server on the loopback interface. Resolves when the server accepts requests and the built-in objects exist.
  *
- * @throws {ProreusError} `PRO_PORT_IN_USE` when all ports that the options allow are in use. `PRO_STATE_FILE` when the state file or the
- *   object database in `directory` cannot be read or written, or when another process has opened the database. `PRO_CONFIG_INVALID` when a
- *   controller is unknown, or when `keepObjects` is set without a `directory`.
+ * @throws {ProreusError} `PRO_PORT_IN_USE` when all ports that the options allow are in use.
+ * @throws {ProreusError} `PRO_STATE_FILE` when the state file or the object database in `directory` cannot be used, e.g. because another
+ *   process has opened the database.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when a controller is unknown, or when `keepObjects` is set without a `directory`.
  */
 export async function startDevCluster(options: DevClusterOptions): Promise<DevCluster> {
   const { clock = systemClock, logger, controllers = true } = options

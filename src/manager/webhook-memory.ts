@@ -4,9 +4,10 @@ import type { MemoryShares } from '../webhook/http/memory-shares.ts'
 import { leastLimitBytes, processMemory, shareMemory } from '../webhook/http/memory-shares.ts'
 
 /**
- * Derives the memory limits of the webhook server from `limitBytes`. Default of `limitBytes`: the memory limit of the container. If the
- * container has no limit, the default is half of the machine's memory, at most 1 GiB. Logs a warning if the limit is so small that one
- * large request, or many requests together, could exceed it.
+ * Returns the memory limits of the webhook server. Logs a warning if the memory limit of the process is so small that one large request, or
+ * many requests together, could exceed the limit.
+ *
+ * @param limitBytes the memory limit of the process. See `processMemory` for the default.
  */
 export function memoryFor(limitBytes: number | undefined, logger: Logger): MemoryShares {
   const memory = processMemory(limitBytes)

@@ -8,11 +8,10 @@ import type { WebhookTarget } from './webhook-configuration.ts'
 import { clientConfig } from './webhook-configuration.ts'
 
 /**
- * Returns the CRD for `kubectl apply`, without fields that the API server sets. `target` is the address of the kind's conversion webhook.
- * Without `target`, the API server uses the conversion strategy `None`, which changes only the apiVersion.
+ * Returns the CRD of a kind for `kubectl apply`, without fields that the API server sets.
  *
- * @throws {ProreusError} `PRO_SCHEMA_INVALID` when the API server would reject a schema of the kind, for example because a pattern, a rule
- *   or a default is invalid, or because the schema is not structural.
+ * @param target the address of the kind's conversion webhook. Without `target`, a conversion changes only the apiVersion (strategy `None`).
+ * @throws {ProreusError} `PRO_SCHEMA_INVALID` when the API server would reject a schema of the kind, e.g. because a rule is invalid.
  */
 export function crdOf(kind: Kind, target?: WebhookTarget): JsonObject {
   for (const { name } of kind.versions) schemaOf(kind, name)

@@ -79,9 +79,9 @@ const checkOptions = hasOptions({
  * const { serverVersion } = await controlPlane.client.raw('/version')
  * await controlPlane.stop()
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when options are invalid or unknown (the message names each of these options), or when a
- *   binary is missing; `PRO_API_UNREACHABLE` when a binary does not start; `PRO_KUBECONFIG` when the kubeconfig of the existing cluster
- *   cannot be loaded.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when options are invalid or unknown, or binaries are missing. The message names all of them.
+ * @throws {ProreusError} `PRO_API_UNREACHABLE` when a binary does not start.
+ * @throws {ProreusError} `PRO_KUBECONFIG` when the kubeconfig of the existing cluster cannot be loaded.
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   refuseOptions('startControlPlane', [...checkOptions(options, ''), ...misplacedOptions(options)])

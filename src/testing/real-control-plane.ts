@@ -57,9 +57,8 @@ const adminName = 'admin'
 /**
  * The users of the binaries and of the administrator. All users except `system:kube-scheduler` are in the group `system:masters`.
  *
- * The default ClusterRole of kube-scheduler is sufficient. The default ClusterRole of kube-controller-manager is not sufficient. With
- * `--use-service-account-credentials=false`, the controllers send their requests as the user of kube-controller-manager. The controllers
- * need more permissions than this ClusterRole has.
+ * For `system:kube-scheduler`, the default ClusterRole is sufficient. `system:kube-controller-manager` needs more permissions than its
+ * default ClusterRole has, because all controllers send their requests as this user (`--use-service-account-credentials=false`).
  */
 const ownUsers = [
   { name: 'kubernetes-admin', groups: [masters], as: adminName },

@@ -35,9 +35,11 @@ import { ownErrors } from './handlers/verdict.ts'
 
 export interface OfflineReview {
   /**
-   * True when the operators define the kind, or when the kind has a webhook. Also true when the operators define other kinds of the same
-   * API group, but not this kind. In that case, `errors` contains an error about the kind. If `known` is false, the object was not
-   * validated, and `errors` and `warnings` are empty.
+   * False when the object was not validated: the operators have no webhook for its kind, and define no kind of its API group. `errors` and
+   * `warnings` are then empty.
+   *
+   * If the operators have no webhook for the kind, and define only other kinds of its API group, `known` is true, and `errors` contains an
+   * error about the kind.
    */
   readonly known: boolean
   readonly kind: string
@@ -48,11 +50,13 @@ export interface OfflineReview {
 }
 
 /**
- * Validates an object as the API server validates a create request with strict field validation, which is kubectl's default. The object is
- * validated by the schema and by the handlers `default` and `validate` of all webhooks of its kind. The handlers are called in the order in
- * which their webhooks are declared.
- * If the kind of the object has no webhook but is in `kinds`, only the schema validates the object. If the kind of the object is not in
- * `kinds` and has no webhook, but `kinds` has another kind of the same API group, the result is an error.
+ * Validates an object as the API server validates a create request with strict field validation, which is kubectl's default. The validation
+ * depends on the kind:
+ *
+ * - If the kind has webhooks, its schema (if any) and the handlers `default` and `validate` of these webhooks validate the object. The
+ *   handlers are called in the order in which their webhooks are declared.
+ * - If the kind has no webhook but is in `kinds`, only its schema validates the object.
+ * - If the kind has no webhook and is not in `kinds`, but another kind of its API group is, the result contains an error.
  */
 export async function reviewOffline(
   definitions: readonly WebhookDefinition[],

@@ -9,8 +9,9 @@ import { namespace, unplug, unpluggingOptions, watchHeap } from '../support/unpl
 /**
  * The tolerated growth of the heap in bytes. The recorded requests of the embedded API server, and garbage that is not yet collected, can
  * cause this growth.
- * The history that the embedded API server keeps for watches exceeds 10 MB at the end. Therefore, the history is compacted before the first
- * and the last measurement.
+ *
+ * The history that the embedded API server keeps for watches is compacted before the first and the last measurement, because the history
+ * exceeds 10 MB at the end.
  */
 const mayGrowBytes = 4 * 1024 * 1024
 

@@ -14,9 +14,15 @@ type Operator = '==' | '!=' | '<' | '<=' | '>' | '>='
 export type JsonPath = (object: JsonObject) => readonly JsonValue[]
 
 /**
- * Compiles a JSON path. A path consists of fields (`.spec.size`), indices (`.spec.containers[0].image`), wildcards (`.spec.hosts[*]`),
- * escaped dots (`.metadata.annotations.example\.com/a`) and filters (`.status.conditions[?(@.type=="Ready")].status`). A dot that is not
- * escaped separates fields even in quotes: `['a.b']` means `.a.b`.
+ * Compiles a JSON path. A path consists of these parts:
+ *
+ * - fields: `.spec.size`
+ * - indices: `.spec.containers[0].image`
+ * - wildcards: `.spec.hosts[*]`
+ * - escaped dots: `.metadata.annotations.example\.com/a`
+ * - filters: `.status.conditions[?(@.type=="Ready")].status`
+ *
+ * A dot that is not escaped separates fields, even in quotes: `['a.b']` means `.a.b`.
  *
  * @throws {SyntaxError} for any other syntax.
  */

@@ -310,11 +310,13 @@ function completeTypeMeta(info: ResourceInfo, object: JsonObject, refuse: Refuse
 }
 
 /**
- * Throws when an object of a built-in type has an apiVersion or kind other than `expected`. As in kube-apiserver, there are three errors:
- * for a type that is not registered, for another version of the expected kind, and for another kind.
+ * Throws when an object of a built-in type has another apiVersion or kind than `expected`. As in kube-apiserver, there is an error for each
+ * of these cases:
  *
- * If the object has another kind, the object is decoded as that kind. If the decoder finds errors, the first of these errors is thrown. If
- * the decoder finds no errors, the thrown error states that the object's kind cannot be converted to the expected kind.
+ * - The type is not registered.
+ * - The type is another version of the expected kind.
+ * - The type is another kind. The object is then decoded as that kind, and the first decoding error is thrown. Without a decoding error,
+ *   the thrown error states that the object's kind cannot be converted to the expected kind.
  */
 function checkType(expected: GroupVersionKind, object: JsonObject, refuse: RefuseType): void {
   const apiVersion = isText(object.apiVersion) ? object.apiVersion : apiVersionOf(expected)

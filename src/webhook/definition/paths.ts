@@ -10,9 +10,8 @@ interface PathTarget extends GroupVersionKind {
 }
 
 /**
- * Returns the path of a webhook. The API server requires each segment of the path to be a DNS subdomain. A slash precedes the subresource,
- * and a dot precedes the name. The parts for the type and the subresource contain no slash and no dot, so webhooks with different
- * subresources or names have different paths.
+ * Returns the path of a webhook: `/VERB-TYPE[/SUBRESOURCE][.NAME]`. TYPE and SUBRESOURCE contain no slash and no dot, so webhooks with
+ * different subresources or names have different paths. Each segment of the path is a DNS subdomain, as the API server requires.
  */
 function pathOf(verb: 'mutate' | 'validate', { group, version, kind, subresource = '', name = '' }: PathTarget): string {
   const type = kind === '*' ? 'any' : `${group.replaceAll('.', '-')}-${version}-${kind.toLowerCase()}`

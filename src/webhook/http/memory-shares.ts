@@ -89,8 +89,7 @@ export const convertedCopies = 2
 const connectionBytes = 66 * 1024
 
 /**
- * Returns the input of `shareMemory` for this process: the memory limit, the memory of the idle process, the maximum size of the heap, and
- * the number of processors.
+ * Returns the input of `shareMemory` for this process.
  *
  * @param limitBytes the memory limit. Default: the memory limit of the container. If the container has no limit, the default is half of the
  *   machine's memory, at most 1 GiB.

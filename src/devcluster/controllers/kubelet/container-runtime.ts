@@ -1,8 +1,8 @@
 /**
- * `ContainerRuntime`: the interface of a runtime that runs the containers of Pods. This interface corresponds to the Container Runtime
- * Interface (CRI) of Kubernetes. The kubelet decides when a container starts, restarts and stops. The runtime reports when each step, such
- * as a pull or a start, ends. A simulated runtime knows in advance when a step ends. A runtime that runs processes knows the end of a step
- * only after the step has ended.
+ * `ContainerRuntime`: the interface of a runtime that runs the containers of Pods. The interface corresponds to the Container Runtime
+ * Interface (CRI) of Kubernetes. The kubelet decides when a container starts, restarts and stops. The runtime reports the time at which
+ * each step, such as a pull or a start, ends. A simulated runtime knows this time in advance. A runtime that runs processes reports
+ * Infinity until the step has ended.
  *
  * All times are in milliseconds since 1970.
  */

@@ -20,11 +20,12 @@ export function storedPod({ metadata, spec }: JsonObject): StoredPod {
 }
 
 /**
- * Returns the container with the requested name. If the name is empty, returns the only container of the Pod
- * (k8s.io/kubernetes/pkg/registry/core/pod: validateContainer). The annotation `kubectl.kubernetes.io/default-container` is ignored here,
- * because kubectl evaluates the annotation and sends the name of the container.
+ * Returns the container with the name `requested`. If `requested` is empty, returns the only container in `spec.containers`
+ * (k8s.io/kubernetes/pkg/registry/core/pod: validateContainer). The annotation `kubectl.kubernetes.io/default-container` has no effect
+ * here: kubectl reads the annotation and sends the container's name.
  *
- * @throws {StatusError} 400 when the Pod has no such container, or has several containers and the name is empty.
+ * @throws {StatusError} 400 when no container has this name, or when `requested` is empty and `spec.containers` does not have exactly one
+ *   container.
  */
 export function targetContainer({ name, uid, spec }: StoredPod, requested: string): ContainerTarget & { readonly tty: boolean } {
   const regular = containersOf(spec.containers)

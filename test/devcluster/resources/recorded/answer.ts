@@ -53,10 +53,13 @@ function steadyText(value: JsonValue): JsonValue {
 }
 
 /**
- * Returns the part of a response to a create request that differs from `usual`, the response to a similar create request. The objects in
- * the two requests differ in one place. Each response lists only the fields that the API server has set or changed. If only `usual` lists a
- * field, the API server has left this field as the client sent it, and the field has the value `as sent` in the result. If one of the two
- * requests failed, the function returns the whole response.
+ * Returns the part of a response that differs from `usual`. Both are responses to create requests whose objects differ in one place. Each
+ * response lists only the fields that the API server has set or changed.
+ *
+ * If one of the requests failed, returns the whole response. Otherwise, returns these fields:
+ *
+ * - The fields that `usual` does not list, or lists with another value.
+ * - The fields that only `usual` lists. Their value is `as sent`, because the API server has left them as the client sent them.
  */
 export function unlike([code, found, ...rest]: Answer, [, usual]: Answer): Answer {
   if (typeof code !== 'number' || code >= 300 || !isObject(found) || !isObject(usual))

@@ -31,9 +31,13 @@ interface NodePods {
 }
 
 /**
- * Returns two limits: `unavailable` is the maximum number of nodes without an available Pod, and `surge` is the maximum number of nodes
- * with two Pods. Percentages refer to `desired`, the number of nodes that should have a Pod. If `maxUnavailable` and `maxSurge` both result
- * in 0, and `desired` is not 0, `unavailable` is 1. If the update strategy is not `RollingUpdate`, both limits are 0.
+ * Returns the limits of a rolling update. Percentages refer to `desired`, the number of nodes that should have a Pod.
+ *
+ * - `unavailable` is the maximum number of nodes without an available Pod. If `surge` is 0 and `desired` is not 0, `unavailable` is at
+ *   least 1.
+ * - `surge` is the maximum number of nodes with two Pods.
+ *
+ * If the update strategy is not `RollingUpdate`, both limits are 0.
  */
 export function updateLimits({ spec }: DaemonSet, desired: number): { readonly unavailable: number; readonly surge: number } {
   const { type, rollingUpdate } = spec?.updateStrategy ?? {}

@@ -61,9 +61,11 @@ function isOrdered({ spec }: StatefulSet): boolean {
 }
 
 /**
- * Runs a task for each index. With the policy `OrderedReady`, the tasks run one after the other. If a task resolves with false, no further
- * task runs, and this function resolves with false. With the policy `Parallel`, all tasks run in batches, their results are ignored, and
- * this function resolves with true.
+ * Runs a task for each index.
+ *
+ * - With the policy `OrderedReady`, the tasks run one after the other. When a task resolves with false, no further task runs, and `forEach`
+ *   resolves with false.
+ * - With the policy `Parallel`, the tasks run in batches. `forEach` ignores their results, and resolves with true.
  */
 async function forEach(set: StatefulSet, count: number, task: (index: number) => Promise<boolean>): Promise<boolean> {
   if (!isOrdered(set)) await slowStart(count, task, maxBatch)

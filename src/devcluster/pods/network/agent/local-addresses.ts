@@ -3,10 +3,11 @@ import { spawn } from 'node:child_process'
 import type { Subnet } from '../addresses.ts'
 
 /**
- * Makes all addresses of a range local addresses, so that a socket can be bound to each address. One route makes the whole range local: a
- * new Service needs no further command. Connections to an address without a socket are refused.
+ * Makes all addresses of a range local, so that a socket can be bound to each address. One route covers the whole range, so a new Service
+ * needs no further command. Connections to an address without a socket are refused.
  *
- * Rejects when the program `ip` cannot be started. Rejects with the output of `ip` when `ip` fails.
+ * @throws {Error} when the program `ip` cannot be started.
+ * @throws {Error} with the output of `ip` when `ip` fails.
  */
 export function makeLocal({ address, prefix }: Subnet): Promise<void> {
   return new Promise((resolve, reject) => {

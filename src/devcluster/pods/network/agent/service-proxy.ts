@@ -93,9 +93,11 @@ export class ServiceProxy {
   }
 
   /**
-   * Returns true if connections may be forwarded to an endpoint with this address. The addresses in `unreachable` are excluded. Cluster IPs
-   * are also excluded, because connections could otherwise be forwarded in an endless loop. The address of the developer's machine is
-   * allowed, although it is in the range of cluster IPs.
+   * Returns true if connections may be forwarded to an endpoint with this address. These addresses are excluded:
+   *
+   * - The addresses in `unreachable`.
+   * - Cluster IPs, because a connection could return to the proxy in an endless loop. The address of the developer's machine is allowed,
+   *   although it is in the range of cluster IPs.
    */
   #isReachable(address: string): boolean {
     if (address === this.#options.addresses.host) return true
