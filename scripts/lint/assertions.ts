@@ -7,7 +7,7 @@ import type { Node } from 'estree'
 
 /** The assertions whose second argument is a pattern. */
 const patterns: ReadonlySet<string> = new Set(['match', 'notMatch', 'matchOnly', 'notMatchOnly', 'has', 'notHas', 'throws', 'rejects'])
-/** Maps each assertion that compares loosely to the strict assertion to use instead. */
+/** The keys are assertions that compare loosely. Each value is the strict assertion that replaces its key. */
 const strict: ReadonlyMap<string, string> = new Map([
   ['same', 'strictSame'],
   ['notSame', 'strictNotSame'],

@@ -34,7 +34,10 @@ export interface MapCallsOptions {
   readonly logger: Logger
 }
 
-/** The keys of one state of an object, or the error of the map function. */
+/**
+ * The outcome of one call of the map function. If the call succeeds: the keys that the map function returns. If the call fails: the object
+ * that was mapped, and the error.
+ */
 type Outcome = { readonly keys: readonly string[] } | { readonly object: ReadonlyObject; readonly error: unknown }
 
 /**

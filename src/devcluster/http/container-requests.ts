@@ -33,8 +33,8 @@ const subresources: Readonly<Record<string, Readonly<Record<string, readonly str
 const explanation = 'Pods of the embedded cluster are simulated and run no containers'
 
 /**
- * True for a request that needs a container or a node. Such requests may run for long, so kube-apiserver ignores their query parameter
- * `timeout` (k8s.io/kubernetes/pkg/controlplane/apiserver: BuildGenericConfig, LongRunningFunc).
+ * Returns true when a request needs a container or a node. Such a request may run for a long time, so kube-apiserver ignores the query
+ * parameter `timeout` of the request (k8s.io/kubernetes/pkg/controlplane/apiserver: BuildGenericConfig, LongRunningFunc).
  */
 export function needsContainer({ verb, group, resource, subresource, namespace, rest }: RequestInfo): boolean {
   if (group !== '' || (namespace === '') !== (resource === 'nodes') || (rest.length > 0 && subresource !== 'proxy')) return false

@@ -3,10 +3,13 @@ import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { getOwn, isObject, setOwn } from '../../../src/api/json.ts'
 
 /**
- * Returns a copy of `value` with each `${name}` in its strings replaced. A string that consists only of `${name}` is replaced by the value
- * itself, which can have any type. `${x*N}` is N times the letter x.
+ * Returns a copy of `value` in which the placeholders in all strings and keys are replaced:
  *
- * @throws {Error} when `values` has no such name.
+ * - If a string consists only of `${name}`, `values[name]` replaces the string. `values[name]` can have any type.
+ * - In a longer string, the text of `values[name]` replaces `${name}`. If `values[name]` is not a string, its text is its JSON.
+ * - `${x*N}` becomes N times the character `x`, which can be any character.
+ *
+ * @throws {Error} when `values` has no entry for the name in a placeholder.
  */
 export function substitute(value: JsonValue, values: JsonObject): JsonValue {
   if (typeof value === 'string') return inText(value, values)

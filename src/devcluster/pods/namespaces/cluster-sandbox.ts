@@ -132,8 +132,8 @@ export class ClusterSandbox {
    * namespace of the cluster. The default of `pid` is the first process of the cluster.
    */
   enter(namespaces: readonly EnteredNamespace[], pid = this.pid): readonly string[] {
-    // The user who runs Proreus is root in the user namespace, so the command runs as root there without a change of its uid and gid.
-    // `--preserve-credentials` prevents nsenter from changing them.
+    // The user namespace maps the user who runs Proreus to root. The command therefore runs as root of the user namespace without a change
+    // of its uid and gid. `--preserve-credentials` prevents nsenter from changing the uid and gid.
     const user = this.ids.kind === 'machine' ? [] : ['--user', '--preserve-credentials']
     return ['nsenter', '--target', String(pid), ...user, ...namespaces.map((name) => `--${name}`), '--']
   }

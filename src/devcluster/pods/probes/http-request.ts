@@ -36,7 +36,11 @@ export const kubernetesVersion = '1.36'
 /** The headers that Go's package `net/http` ignores if the caller sets them (reqWriteExcludeHeader). */
 const excluded: ReadonlySet<string> = new Set(['Host', 'Content-Length', 'Transfer-Encoding', 'Trailer'])
 
-/** Returns the request of a handler. @throws {ProbeError} for an unknown port, or a host that is not valid in a URL. */
+/**
+ * Returns the HTTP request of an `httpGet` handler.
+ *
+ * @throws {ProbeError} when the port is unknown or invalid, or when the host is not valid in a URL.
+ */
 export function httpRequestOf(action: HttpGetAction, { container, address, purpose }: HttpRequestOptions): HttpRequest {
   const hostname = action.host || address
   const port = containerPort(action.port, container)

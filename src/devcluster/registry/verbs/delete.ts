@@ -16,7 +16,13 @@ const attempts = 5
 const policyFinalizers: Readonly<Record<string, string>> = { Foreground: 'foregroundDeletion', Orphan: 'orphan' }
 
 export interface Deletion {
-  /** The object, if it still exists or if DELETE returns the deleted object for this type. In all other cases, a `Status`. */
+  /**
+   * One of the following:
+   *
+   * - If the object still exists: the object.
+   * - If the object is removed, and DELETE returns deleted objects of this type (`returnsDeleted`): the last state of the object.
+   * - In all other cases: a `Status`.
+   */
   readonly object: JsonObject
   /** True when the object still exists. */
   readonly accepted: boolean

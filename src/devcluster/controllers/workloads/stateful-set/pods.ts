@@ -65,10 +65,13 @@ export function podOf(
 }
 
 /**
- * Returns true when a missing Pod must be created with the current revision. Returns false when the Pod must have the update revision. If
- * the field `rollingUpdate` is set, the first `partition` Pods get the current revision. If the type is `RollingUpdate` and the field is
- * missing, the first `status.currentReplicas` Pods get the current revision, because a rolling update begins with the highest ordinal
- * (…/statefulset: newVersionedStatefulSetPod).
+ * Returns true when a missing Pod must be created with the current revision. Returns false when the Pod must be created with the update
+ * revision (…/statefulset: newVersionedStatefulSetPod).
+ *
+ * - If the field `rollingUpdate` is set, the first `partition` Pods get the current revision.
+ * - If the field `rollingUpdate` is absent and the type is `RollingUpdate`, the first `status.currentReplicas` Pods get the current
+ *   revision, because a rolling update begins with the highest ordinal.
+ * - All other Pods get the update revision.
  */
 export function isBeforeUpdate(set: StatefulSet, ordinal: number): boolean {
   const { type, rollingUpdate } = set.spec?.updateStrategy ?? {}

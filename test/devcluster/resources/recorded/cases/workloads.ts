@@ -11,7 +11,10 @@ function fullOf(kind: string): JsonObject {
   return { metadata: { name: 'x' }, spec: fullSpecs.find((full) => full.kind === kind)!.spec }
 }
 
-/** Changes for every workload that has a selector. */
+/**
+ * Changes for the create requests of workloads, one change for each request. The requests for Deployments use all of these changes. The
+ * requests for ReplicaSets, StatefulSets and DaemonSets use some of these changes.
+ */
 const common: readonly Change[] = [
   ...each({
     'spec.selector': [undefined, {}, { matchLabels: {} }, { matchLabels: { app: 'b' } }, { matchLabels: { 'a b': 'c' } }],
