@@ -451,7 +451,7 @@ t.test('a renewal that takes half of the renew deadline is tried again before th
   const update = (...args: Parameters<typeof client.update>): ReturnType<typeof client.update> => {
     if (!isBusy) return client.update(...args)
     isBusy = false
-    // The transport waits until the signal aborts, as after a 503 with a Retry-After of 10 s.
+    // Imitates the transport after a 503 with a Retry-After of 10 s: the request waits until the signal aborts.
     return new Promise((_, reject) => args[2]?.signal?.addEventListener('abort', () => reject(args[2]!.signal!.reason as Error)))
   }
   const a = await replica('a', { client: { ...client, update } as typeof client })

@@ -42,7 +42,7 @@ export interface ShopOptions {
   onPeriod(period: number): void
 }
 
-/** The maximum length of a period in seconds. */
+/** The maximum length in seconds of one period of disturbances. */
 const periodSeconds = 10
 /**
  * Time limit in milliseconds for convergence. The back-off of a container takes at most 10 seconds. The back-off of a Job takes 10 seconds
