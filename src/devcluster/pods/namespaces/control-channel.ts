@@ -46,9 +46,12 @@ export class ControlChannel {
     this.#stream.write(`${lines.join('')}=\n`)
   }
 
-  /** Lets the script run the program after its report. */
+  /**
+   * Lets the script run the program after its report, and closes the channel. Programs that outlive the script, such as script(1), keep
+   * their side of the channel open.
+   */
   proceed(): void {
-    this.#stream.end('\n')
+    this.#stream.end('\n', () => this.#stream.destroy())
   }
 
   /** Closes the channel. If the script still waits for a list, or for `proceed`, the script ends. */
