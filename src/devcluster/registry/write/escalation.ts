@@ -44,7 +44,7 @@ const maxRights = 50_000
  * @throws {StatusError} 403 with the missing rights, or 404 when the role of a binding does not exist.
  */
 export function refuseEscalation(environment: Environment, info: ResourceInfo, write: GrantingWrite): void {
-  if (info.group !== group || write.user.groups.includes(masters)) return
+  if (info.custom || info.group !== group || write.user.groups.includes(masters)) return
   if (info.plural.endsWith('bindings')) checkBinding(environment, info, write)
   else checkRole(environment, info, write)
 }
@@ -55,7 +55,7 @@ function checkRole(environment: Environment, info: ResourceInfo, write: Granting
   requireRights(environment, info, write, rulesOfObject(object))
   if (!aggregates(object) && !aggregates(old)) return
   // An aggregated ClusterRole can get any rights, because they come from ClusterRoles that may be created later.
-  if (missing(environment, write, anything).length > 0)
+  if (missingRights(heldBy(environment, write).rules, anything).length > 0)
     throw forbidden(info, metadataText(object, 'name'), 'must have cluster-admin privileges to use the aggregationRule')
 }
 
@@ -78,21 +78,21 @@ function isAllowed({ authorizer }: Environment, write: GrantingWrite, verb: stri
   return authorizer.authorize({ user, verb, group, version: '*', resource, subresource: '', namespace, name }).allowed
 }
 
-/** Returns the rights in `rules` that the user does not have. */
-function missing({ authorizer }: Environment, { user, namespace }: GrantingWrite, rules: readonly PolicyRule[]): string[] {
-  return missingRights(authorizer.rulesOf?.(user, namespace).rules ?? [], rules)
+/** Returns the rules that the user has in the namespace, and the problems of the user's bindings. */
+function heldBy({ authorizer }: Environment, { user, namespace }: GrantingWrite): { rules: readonly PolicyRule[]; error: string } {
+  return authorizer.rulesOf?.(user, namespace) ?? { rules: [], error: '' }
 }
 
 function requireRights(environment: Environment, info: ResourceInfo, write: GrantingWrite, rules: readonly PolicyRule[]): void {
-  const { user, namespace, object } = write
+  const { user, object } = write
   const refuse = (why: string): Error => forbidden(info, metadataText(object, 'name'), why)
   // kube-apiserver has no limit. Lists of some ten thousand resources and verbs in one rule would be billions of rights.
   if (countRights(rules) > maxRights) throw refuse(`the rules grant more than ${maxRights} rights`)
-  const rights = missing(environment, write, rules)
+  const held = heldBy(environment, write)
+  const rights = missingRights(held.rules, rules)
   if (rights.length === 0) return
   const who = `user ${quote(user.username)} (groups=${quoteList(user.groups)})`
-  const problems = environment.authorizer.rulesOf?.(user, namespace).error ?? ''
-  const suffix = problems === '' ? '' : `; resolution errors: [${problems}]`
+  const suffix = held.error === '' ? '' : `; resolution errors: [${held.error}]`
   throw refuse(`${who} is attempting to grant RBAC permissions not currently held:\n${rights.join('\n')}${suffix}`)
 }
 

@@ -1,7 +1,7 @@
 /** Tests of Roles that a user must not write: the limit of rights, and the error for a user with a broken binding. */
 import t from 'tap'
 import { ruleAuthorizer } from '../../../../src/devcluster/access/authorizer.ts'
-import { fixture, refusal } from '../../../support/devcluster/registry.ts'
+import { fixture, foo, foos, refusal } from '../../../support/devcluster/registry.ts'
 
 const group = 'rbac.authorization.k8s.io'
 const user = { username: 'jane', groups: ['devs', 'system:authenticated'] }
@@ -28,4 +28,12 @@ t.test('the error names a binding of the user whose role does not exist', async 
     status.message,
     `clusterroles.${group} "a" is forbidden: ${who} is attempting to grant RBAC permissions not currently held:\n${missing}; resolution errors: [${problem}]`,
   )
+})
+
+t.test('a custom type in the group of RBAC is not a Role or a binding', async (t) => {
+  const f = await fixture()
+  const custom = { ...foos, group, plural: 'foobindings', storageKey: `${group}/foobindings` }
+  const object = { ...foo('a'), apiVersion: `${group}/v1` }
+  const created = await f.registry.create(custom, 'default', { object, duplicates: [] }, f.as({ user }))
+  t.match(created.metadata, { name: 'a' })
 })
