@@ -68,16 +68,16 @@ const credentialsMaxAgeMs = 10_000
 export async function loadConnection(options: KubeconfigOptions): Promise<Connection> {
   refuseOptions('loadConnection', checkOptions(options, ''))
   const { env } = options
-  const hasOption = options.kubeconfig !== undefined && options.kubeconfig !== ''
-  const listed = hasOption ? options.kubeconfig : env.KUBECONFIG
+  const kubeconfig = options.kubeconfig || undefined
+  const listed = kubeconfig ?? env.KUBECONFIG
   if (listed !== undefined && listed !== '') {
-    const files = hasOption ? [listed] : listed.split(delimiter).filter((file) => file !== '')
-    const existing = !hasOption && files.length > 1 ? await filterExisting(files) : files
+    const files = kubeconfig === undefined ? listed.split(delimiter).filter((file) => file !== '') : [listed]
+    const existing = kubeconfig === undefined && files.length > 1 ? await filterExisting(files) : files
     if (existing.length === 0)
       throw problem(`None of the files in KUBECONFIG=${listed} exists: correct the variable, or name a file with --kubeconfig.`)
     return fromFiles(existing, options)
   }
-  if (options.context === undefined || options.context === '') {
+  if (!options.context) {
     const directory = options.inClusterRoot === undefined ? {} : { directory: options.inClusterRoot }
     const inCluster = await inClusterConnection({ env, clock: options.clock ?? systemClock, ...directory })
     if (inCluster !== undefined) return { ...inCluster, ...proxyOf(inCluster.server, env) }
@@ -113,7 +113,7 @@ async function fromFiles(files: readonly string[], options: KubeconfigOptions): 
   const content = await readKubeconfig(files)
   const entries = await readEntries(content)
   const source = `kubeconfig ${files.join(delimiter)}`
-  const name = contextName === undefined || contextName === '' ? content.currentContext : contextName
+  const name = contextName || content.currentContext
   const known = content.contexts.map((context) => context.name).join(', ')
   if (!name)
     throw problem(`The ${source} has no current-context: choose one with --context (there ${known === '' ? 'are none' : `is ${known}`}).`)
