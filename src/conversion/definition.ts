@@ -81,7 +81,7 @@ export type VersionConverters<K extends Kind> = { readonly [Version in SpokeOf<K
 export interface ConversionSettings<K extends Kind> {
   readonly converters: VersionConverters<K>
   /**
-   * Whether objects keep the fields that a version cannot express. Default true.
+   * Determines what happens to fields that a version cannot express. Default true.
    *
    * - If true, such fields are stored in the annotation `conversion.GROUP/VERSION` of the converted object, and restored when the object is
    *   converted back. See `defineConversion` for the rules.

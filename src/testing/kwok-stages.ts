@@ -1,6 +1,6 @@
 /**
- * kwok's configuration for the control plane of a test. Nodes become ready, Pods run, and the Pods of Jobs succeed. If a Pod was set to not
- * ready because its Node had no heartbeat, the Pod becomes ready again.
+ * kwok's configuration for the control plane of a test. Nodes become ready, Pods run, and the Pods of Jobs succeed. A Pod that
+ * kube-controller-manager has set to not ready, because its Node had no heartbeat, becomes ready again at once.
  */
 
 const stage = (name: string, kind: string, matchExpressions: readonly object[], next: object, delayMs = 0): object => ({

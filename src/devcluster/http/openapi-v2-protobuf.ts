@@ -8,8 +8,10 @@ import { WireWriter } from '../protobuf/wire-writer.ts'
 import { yamlValue } from './yaml-value.ts'
 
 /**
- * Writes a JSON value into the current protobuf message. The `Write` of a field writes the value as this field. The `Write` of a message
- * writes the members of the value as the fields of the message.
+ * Writes a JSON value into the current protobuf message. There are two kinds of such functions:
+ *
+ * - A function for a field, e.g. `text(1)`, writes the value into this field of the message.
+ * - A function for a message, e.g. `messageOf({ … })`, writes each member of the value into the field for this member.
  */
 type Write = (writer: WireWriter, value: JsonValue) => void
 /** The JSON fields of a message, and the function that writes each field. The fields are in the order of their protobuf numbers. */
