@@ -1,4 +1,5 @@
 /** Changes the log level while the process runs. */
+import type { LevelChangeEventListener } from 'pino'
 import { ProreusError } from '../api/errors.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
@@ -29,19 +30,23 @@ export function setLogLevel(logger: Logger, level: string): void {
 
 /**
  * Installs a handler for SIGUSR2, except on Windows, which has no SIGUSR2. The signal changes the log level to `debug`. If the level is
- * already `debug`, the signal restores the previous level, or `info` if there is no previous level. SIGUSR1 is not used, because it starts
- * the inspector of Node.js.
+ * already `debug`, the signal restores the level before `debug`, or `info` if the process started with `debug`. SIGUSR1 is not used, because
+ * it starts the inspector of Node.js.
  *
  * @returns the function that removes the handler.
  */
 export function toggleDebugOnSignal(logger: Logger): () => void {
-  let previous = logger.level === 'debug' ? 'info' : logger.level
-  const onSignal = (): void => {
-    if (logger.level === 'debug') return setLogLevel(logger, previous)
-    previous = logger.level
-    setLogLevel(logger, 'debug')
-  }
   if (process.platform === 'win32') return () => undefined
+  let beforeDebug = 'info'
+  const onLevelChange: LevelChangeEventListener = (level, _value, previous, _previousValue, changed) => {
+    // Child loggers inherit the listeners.
+    if (changed === logger && level === 'debug' && previous !== 'debug') beforeDebug = previous
+  }
+  const onSignal = (): void => setLogLevel(logger, logger.level === 'debug' ? beforeDebug : 'debug')
+  logger.on('level-change', onLevelChange)
   process.on('SIGUSR2', onSignal)
-  return () => void process.off('SIGUSR2', onSignal)
+  return () => {
+    logger.off('level-change', onLevelChange)
+    process.off('SIGUSR2', onSignal)
+  }
 }

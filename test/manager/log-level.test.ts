@@ -60,6 +60,11 @@ t.test('SIGUSR2 switches debug on and off', (t) => {
   process.emit('SIGUSR2', 'SIGUSR2')
   process.emit('SIGUSR2', 'SIGUSR2')
   t.equal(logger.level, 'error', 'the level at the time of the first signal')
+  setLogLevel(logger, 'warn')
+  setLogLevel(logger, 'debug')
+  logger.child({}, { level: 'error' }).level = 'debug'
+  process.emit('SIGUSR2', 'SIGUSR2')
+  t.equal(logger.level, 'warn', 'the level before debug, although no signal set debug')
   remove()
   t.equal(process.listenerCount('SIGUSR2'), listeners)
   const verbose = recordingLogger('debug').logger
