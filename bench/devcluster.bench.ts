@@ -1,7 +1,13 @@
 /**
- * Compares the embedded API server with etcd and kube-apiserver: writes, lists of 5,000 objects, events to 100 watchers, and the memory of
- * 1,000 objects. In each round, every server is started again. The servers run on one CPU core, and the load generator runs on another
- * core. The medians over the rounds are printed, followed by the results of every round.
+ * Compares the embedded API server with etcd and kube-apiserver. Measures:
+ *
+ * - the memory of 1,000 objects
+ * - writes
+ * - lists of 5,000 objects
+ * - events to 100 watchers
+ *
+ * Each round starts every server again. The servers run on one CPU core, and the load generator runs on another core. The medians over the
+ * rounds are printed, followed by the results of every round.
  *
  * `npm run bench -- devcluster [--parts memory,writes,list,watch] [--rounds 3] [--seconds 4] [--only proreus] [--node-args=--cpu-prof]`
  */

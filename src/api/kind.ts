@@ -39,9 +39,10 @@ export interface VersionDefinition<Spec extends TSchema = TSchema, Status extend
   /** False to allow objects without a spec. In this case, `spec` is optional in the CRD and in the static type. Default true. */
   readonly specRequired?: boolean
   /**
-   * The schema of the status. If a version has this schema, the version has the `status` subresource. All fields of the status are
-   * optional, in the CRD and in the static type, even without `Type.Optional`. The reason is that a new object has no status, and that
-   * controllers set the fields one by one. The fields of nested objects are required as usual.
+   * The schema of the status. A version with this schema has the `status` subresource.
+   *
+   * In the CRD and in the static type, the top-level fields of the status are optional, even without `Type.Optional`, because a new object
+   * has no status, and controllers set the fields one by one. The fields of nested objects are required as usual.
    */
   readonly status?: Status
   readonly printerColumns?: readonly PrinterColumn[]

@@ -1,10 +1,12 @@
 /**
  * Decides when the CA must be created or replaced. The functions are pure: the time is a parameter.
  *
- * An `AuthorityState` has three parts. `current` is the CA that signs. `previous` contains the replaced CAs. Replaced CAs stay in the trust
- * bundle, because clients must still trust the leaves that a replaced CA has signed. `next` is a CA that is in the trust bundle before it
- * signs. This code never creates a `next`, because `replaceAuthority` replaces a CA in a single step. A usable `next` in the store is
- * preserved.
+ * An `AuthorityState` has three parts:
+ *
+ * - `current` is the CA that signs.
+ * - `previous` contains the replaced CAs. They stay in the trust bundle, because clients must still trust their leaves.
+ * - `next` is a CA that is in the trust bundle before it signs. This code never creates a `next`, because `replaceAuthority` replaces a CA
+ *   in a single step. A usable `next` in the store is preserved until the CA is replaced.
  */
 import type { Certificate } from './certificate.ts'
 import { bundleText, isSignedBy, pairProblem, readBundle, readCertificate, uncoveredNames } from './certificate.ts'

@@ -53,8 +53,7 @@ const certManagerAnnotations = [
 
 /**
  * Checks and patches the `caBundle` of all objects until the signal aborts. A check runs at the start, every `checkEveryMs`, and after each
- * change of the certificate. The promise never rejects: an error is logged, and the next check tries again. Consecutive equal messages
- * about an object are logged once.
+ * change of the certificate. If a check fails, the error is logged, and the next check tries again. The promise never rejects.
  */
 export async function injectCaBundle(options: InjectorOptions, signal: AbortSignal): Promise<void> {
   const { source, clock, logger } = options

@@ -65,10 +65,10 @@ const checkEveryMs = 60_000
 
 /**
  * Creates a certificate source that first serves `initial`. The source's method `start` calls `check` every minute, and logs the errors of
- * `check`. If consecutive errors are equal, only the first of them is logged.
+ * `check`. Consecutive equal errors are logged once.
  *
- * `check` returns the certificate to serve: its first argument if nothing has to change, otherwise a new certificate. If `check` fails, the
- * source keeps the current certificate.
+ * @param check returns the certificate to serve: its first argument if nothing has to change, otherwise a new certificate. If `check`
+ *   fails, the source keeps the current certificate.
  */
 export function refreshingSource(
   initial: ServingCertificate,

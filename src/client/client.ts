@@ -47,8 +47,7 @@ export type * from './options.ts'
 /**
  * A client of the Kubernetes API. Objects are plain JSON. An integer between 2^53 and 2^63 is a `bigint`, so all digits are preserved.
  *
- * The same verbs read and write objects and subresources. The option `subresource` selects a subresource, and determines the static types.
- * The client therefore needs no separate methods for subresources:
+ * The option `subresource` selects a subresource, and determines the static types:
  *
  *     await client.get(apps.deployment, key, { subresource: 'scale' })
  *     await client.patch(apps.deployment, key, { spec: { replicas: 3 } }, { subresource: 'scale' })
@@ -60,10 +59,10 @@ export type * from './options.ts'
  * Methods reject with one of these errors:
  *
  * - `ApiError` when the API server sends a failure response
- * - `PRO_API` when a successful response is not a Kubernetes object or not valid JSON
+ * - `PRO_API` when a successful response is too large, not valid JSON or not a Kubernetes object
  * - `PRO_API_UNREACHABLE` when the API server sends no response
  * - `PRO_KUBECONFIG` when the credentials cannot be loaded
- * - `PRO_INPUT` when the name or namespace of an object is missing or invalid, or a label selector is invalid
+ * - `PRO_INPUT` when an argument is invalid, e.g. a name, a namespace or a label selector
  * - `PRO_CONFIG_INVALID` when an option is unknown or invalid
  * - `PRO_ABORTED` when the client is closed
  * - the signal's reason when the signal aborts

@@ -74,9 +74,10 @@ const kubeconfig: FieldType = {
 }
 
 /**
- * Returns an error message for the first field of a kubeconfig whose type is wrong; undefined when all fields have the types that kubectl
- * expects. If a field with a wrong type were ignored, requests could be sent as another user, or to another server. The message does not
- * contain the value of the field, because the value may be a secret.
+ * Returns an error message for the first field of a kubeconfig that does not have the type that kubectl expects; undefined if there is
+ * none. If such a field were ignored, requests could be sent as another user, or to another server.
+ *
+ * The message does not contain the value of the field, because the value may be a secret.
  */
 export function wrongField(content: JsonValue): string | undefined {
   return wrong(content, kubeconfig, '')

@@ -43,9 +43,10 @@ export interface TransportOptions {
   /** Called for each warning in the `Warning` header of a response, with the warning's text and the request. */
   readonly onWarning?: (text: string, request: WarnedRequest) => void
   /**
-   * Time limit of one attempt in milliseconds, including the loading of credentials. A number applies to all requests. An object has limits
-   * by verb, e.g. `{ list: 120_000, default: 30_000 }`. For a stream, the limit applies until the response headers arrive. Default 65 s,
-   * which is longer than the timeout of the API server (60 s).
+   * Time limit of one attempt in milliseconds, including the loading of credentials. For a stream, the limit applies until the response
+   * headers arrive. Default 65 s, which is longer than the timeout of the API server (60 s).
+   *
+   * A number applies to all requests. An object has limits by verb, e.g. `{ list: 120_000, default: 30_000 }`.
    */
   readonly timeoutMs?: number | VerbTimeouts
   /**

@@ -92,10 +92,13 @@ interface Work {
 type Waiter<Key extends string> = (key: Key | undefined) => void
 
 /**
- * A key has at most two entries. One entry is a timer. The other entry is ready, held, or waits for a retry. Keys with the same priority
- * are processed in FIFO order. Keys with a higher priority are processed earlier. If a key with a lower priority has waited long enough, it
- * is processed before newer keys with a higher priority (see `stepMs`). Two workers never process the same key at the same time: after
- * `get` or `take` has returned a key, the queue does not return this key again before `done` has been called.
+ * Contains the keys to reconcile.
+ *
+ * - A key has at most two entries: a timer, and an entry that is ready, held, or waits for a retry.
+ * - Keys with a higher priority are processed earlier. Keys with the same priority are processed in FIFO order.
+ * - A key that has waited long enough is processed before newer keys with a higher priority (see `stepMs`).
+ * - After `get` or `take` has returned a key, the queue does not return this key again before `done` is called. Two workers therefore never
+ *   process one key at the same time.
  */
 export class WorkQueue<Key extends string> {
   readonly #clock: Clock

@@ -79,12 +79,14 @@ export class Workers {
   }
 
   /**
-   * Reconciles until one of the signals aborts. After `stop`, the promise resolves when the last running reconcile has ended. After `lost`,
-   * the promise resolves immediately, even if a reconcile ignores its aborted signal. When the promise has resolved, `work` may be called
-   * again. The queue does not hand out the key of a reconcile that is still running, so two reconciles never process one object at the same
-   * time.
+   * Reconciles objects until one of these events:
    *
-   * When a worker fails, `work` ends as if `stop` had aborted, and rejects with the worker's error.
+   * - `stop` aborts: the promise resolves when the last running reconcile has ended.
+   * - `lost` aborts: the promise resolves immediately, even if a reconcile ignores its aborted signal.
+   * - A worker fails: the promise rejects with the worker's error when the last running reconcile has ended.
+   *
+   * When the promise has resolved, `work` may be called again. The queue does not hand out the key of a reconcile that is still running, so
+   * two reconciles never process one object at the same time.
    */
   async work({ stop, lost }: WorkSignals): Promise<void> {
     const { queue, running, count, clock, graceMs, metrics } = this.#options

@@ -191,10 +191,10 @@ async function start(
 const newNodeTaint = 'node.kubernetes.io/not-ready'
 
 /**
- * Resolves when Pods can be created and can run:
+ * Waits until Pods can be created and can run. Each condition applies only if its controller is selected:
  *
- * - Each namespace has the default ServiceAccount. Without `serviceaccount-controller`, the function does not wait for this condition.
- * - No node has the taint of a new node. Without `node-lifecycle-controller`, the function does not wait for this condition.
+ * - `serviceaccount-controller`: each namespace has the default ServiceAccount.
+ * - `node-lifecycle-controller`: no node has the taint of a new node.
  */
 async function controllersAreUp(client: Client, started: readonly StartedProgram[], options: RealControlPlaneOptions): Promise<void> {
   const { controllers, nodes, namespaces } = options

@@ -7,11 +7,12 @@ const defaultTimeoutMs = 20_000
 const pollMs = 25
 
 /**
- * Calls `probe` every 25 ms until `probe` returns a value other than `undefined` and `false`. Resolves to this value. If `probe` throws, it
- * is called again.
+ * Calls `probe` every 25 ms until the result is a value other than `undefined` and `false`. Resolves to this value. If `probe` throws,
+ * `probe` is called again.
  *
- * Rejects after `timeoutMs` milliseconds (default 20,000). If the last call of `probe` has thrown an error, this error is the `cause` of
- * the timeout error, and the message of the timeout error ends with the message of this error.
+ * @param timeoutMs the time limit in milliseconds. Default 20,000.
+ * @throws {Error} when the time limit has passed. If the last call of `probe` has thrown, its error is the `cause`, and the message ends
+ *   with the message of the `cause`.
  *
  * @example
  * const object = await until('it says so', async () => {

@@ -38,11 +38,12 @@ interface DecideOptions extends Stages {
 }
 
 /**
- * Runs the stages of a review. Returns the outcome and the response. If a stage fails, the response denies the request. The message in the
- * response contains the cause of the failure, and kubectl prints this message. If all stages return synchronously, no promise, timer or
- * listener is created.
+ * Runs the stages of a review within `deadlineMs`. If a stage fails or the deadline passes, the response denies the request. The message in
+ * the response contains the cause, and is printed by kubectl.
  *
- * @throws {MalformedReview} when the request is not for the webhook at this path.
+ * If all stages return synchronously, no promise, timer or listener is created.
+ *
+ * @throws {MalformedReview} when the request is not an AdmissionReview for the webhook at this path.
  */
 export function decide(
   options: DecideOptions,

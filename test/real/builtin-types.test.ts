@@ -106,9 +106,9 @@ function mismatch({ what, path }: Mistake, errors: Errors): string | undefined {
   const known = theirNames.reduce((field, [ourName, theirName]) => field.replace(ourName, theirName), ourField)
   if (!theirs.some((field) => field.startsWith(known) || known.startsWith(field))) return 'another field'
   if (what !== 'wrong text' || theirTexts.length === 0 || !theirs.includes(ourField)) return undefined
-  // If a field with an enum has a wrong value, the error message lists the values that the API server supports. For the two fields below,
-  // the API server supports some values only if a feature gate is enabled, or only if other fields are set. The API server's message about
-  // these fields may therefore list fewer values than the message of Proreus.
+  // The error message for a wrong value of an enum lists the supported values. For the two fields below, the API server's list may be
+  // shorter than the list of Proreus, because the API server supports some values only with a feature gate, or only if other fields are
+  // set.
   const dependent = path === 'tolerations[0].operator' || path === 'podReplacementPolicy'
   return dependent || theirTexts.some((text) => ourTexts.includes(text)) ? undefined : 'another text'
 }

@@ -229,12 +229,15 @@ function valueIfAny(evaluate: Eval, frame: Frame): Value | undefined {
 }
 
 /**
- * Plans a call. Creating an array for the arguments takes longer than most calls. Calls with one or two arguments therefore have their own
- * code, which creates no array.
+ * Plans a call. Calls with one or two arguments have their own code without an array of arguments, because creating this array takes longer
+ * than most calls.
  *
- * @param isVariadic true if cel-go evaluates the call with `evalVarArgs` (`cel-go/interpreter: interpretable.go`). `evalVarArgs` stops at
- *   the first argument that fails. The failed call then has no cost, except if only the last argument fails (`runtimecost.go, dropArgs`).
- *   If `isVariadic` is false, all arguments are evaluated, and the call has a cost even if an argument fails.
+ * @param isVariadic true if cel-go evaluates the call with `evalVarArgs` (`cel-go/interpreter: interpretable.go`). If an argument fails,
+ *   the consequences depend on this parameter:
+ *
+ * - True: the later arguments are not evaluated. The call has a cost only if the failed argument is the last one (`runtimecost.go,
+ *   dropArgs`).
+ * - False: all arguments are evaluated, and the call has a cost.
  */
 function callWith(plans: readonly Plan[], implementation: Implementation, cost: CallCost, isVariadic: boolean): Eval {
   const [a, b] = plans.map((plan) => plan.eval)

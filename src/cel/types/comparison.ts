@@ -55,9 +55,9 @@ export function equalsIfComparable(a: Value, b: Value): boolean | undefined {
 }
 
 /**
- * Like `equals`, but throws if `value` is a Kubernetes value (see `isKubernetesValue`) and `other` is null. The `Equal` method of the
- * value's Go type does not accept null. `equals` does not throw in this case, because it corresponds to cel-go's function `Equal`, which
- * compares null before it calls such a method.
+ * Like `equals`, but throws if `value` is a Kubernetes value (see `isKubernetesValue`) and `other` is null. This function corresponds to
+ * the method `Equal` of the value's Go type, which does not accept null. `equals` corresponds to cel-go's function `Equal`, which accepts
+ * null.
  */
 function ownEquals(value: Value, other: Value): boolean {
   return other === null && isKubernetesValue(value) ? otherType(true) : equals(value, other)

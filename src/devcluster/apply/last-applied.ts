@@ -37,9 +37,10 @@ export function lastAppliedFields(info: AppliedType, live: JsonObject, typing: T
 }
 
 /**
- * If the live object has no `last-applied-configuration` annotation, returns `object` unchanged. Otherwise, returns `object` with this
- * annotation, whose value is the JSON text of `config`. If the text is longer than `maxAnnotations` bytes, the value is an empty string.
- * With the annotation, users can return to client-side apply.
+ * Returns `object` with a new value of the `last-applied-configuration` annotation, so that users can return to client-side apply. The new
+ * value is the JSON text of `config`. If the text is longer than `maxAnnotations` bytes, the new value is an empty string.
+ *
+ * If the live object does not have the annotation, returns `object` unchanged.
  */
 export function withLastApplied(object: JsonObject, live: JsonObject, config: JsonObject): JsonObject {
   if (annotationsOf(live)[annotation] === undefined) return object

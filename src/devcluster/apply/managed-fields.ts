@@ -53,8 +53,8 @@ export function writeManagers(managers: readonly ManagerEntry[]): JsonObject[] {
  * Returns the entries of managedFields after an update. The writer owns the changed fields, and no manager owns the removed fields.
  *
  * @param live the object before the update; undefined for a create request.
- * @param view converts objects to other versions, because the fields of each entry are compared in the entry's version. Undefined if every
- * field has the same path in all versions.
+ * @param view converts objects to the version of an entry, because the fields of the entry are compared in this version. Undefined if every
+ *   field has the same path in all versions.
  */
 export function managersAfterUpdate(
   info: AppliedType,

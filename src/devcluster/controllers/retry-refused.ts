@@ -11,10 +11,9 @@ export class Refusal extends Error {
 }
 
 /**
- * Wraps a reconcile function. If the function throws an API error or a `Refusal`, the reconcile is retried with back-off. The error is not
- * logged, because the status and the Events of the object report the failure. Other errors are thrown.
- *
- * Examples of API errors are a conflict, and the rejection of a request by a webhook.
+ * Wraps a reconcile function, so that a reconcile is retried with back-off after a `Refusal` or an API error, e.g. a conflict or the
+ * rejection of a request by a webhook. These errors are not logged, because the status and the Events of the object report the failure.
+ * Other errors are thrown.
  */
 export function retryRefused<T>(
   reconcile: (object: T, context: ReconcileContext) => Promise<Result>,

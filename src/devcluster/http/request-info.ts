@@ -91,9 +91,11 @@ function locate(parts: readonly string[]): Location | undefined {
 }
 
 /**
- * For a list or watch with the field selector `metadata.name=NAME`, returns NAME, because kube-apiserver uses NAME as the name of the
- * requested object when it authorizes the request. For all other requests, returns an empty string. If NAME cannot be a path segment
- * (k8s.io/apimachinery/pkg/api/validation/path: IsValidPathSegmentName), also returns an empty string.
+ * Returns NAME for a list or watch with the field selector `metadata.name=NAME`. kube-apiserver authorizes such a request with NAME as the
+ * name of the requested object.
+ *
+ * Returns an empty string for any other request, or if NAME cannot be a path segment (k8s.io/apimachinery/pkg/api/validation/path:
+ * IsValidPathSegmentName).
  */
 function nameInSelector(verb: string, query: URLSearchParams): string {
   if (verb !== 'list' && verb !== 'watch') return ''

@@ -86,10 +86,12 @@ export interface WebhookSettings extends WebhookFilters {
    */
   readonly reinvocationPolicy?: 'Never' | 'IfNeeded'
   /**
-   * True: the mutating webhook rejects an invalid object, and returns the errors of the schema and of the handlers together. False: the API
-   * server validates the object with the schema before it calls the validating webhook. If the object violates the schema, the user then
-   * gets only the errors of the schema. Default: true for a kind with a schema, false for other types. If several webhooks are combined and
-   * one of them declares false, false applies to all of them.
+   * True if the mutating webhook rejects invalid objects. Default: true for a kind with a schema, false for other types. If several
+   * webhooks are combined and one of them sets false, false applies to all of them.
+   *
+   * - True: the user gets the errors of the schema and of the handlers together.
+   * - False: the API server validates the object with the schema before it calls the validating webhook. If the object violates the schema,
+   *   the user gets only the errors of the schema.
    */
   readonly refuseInvalidEarly?: boolean
   /**

@@ -78,13 +78,13 @@ function schemaBelow(schema: Schema, key: string): Schema {
 }
 
 /**
- * Adds the operations that change the list `raw` into `target`.
+ * Adds the operations that change the list `raw` into `target`. First, the items of both lists are matched:
  *
- * First, the items of both lists are matched by their keys. If the items have no unique keys, equal items are matched instead. Matched
- * items with the same keys may differ in other fields, so these fields are compared. All items between matched items were inserted, removed
- * or changed.
+ * - If the items have unique keys, they are matched by their keys. The other fields of matched items are compared.
+ * - Otherwise, equal items are matched.
  *
- * If an item was inserted at the front, the patch has only one operation, because the later items match.
+ * Items without a match are added, removed or changed. If an item was inserted at the front, all other items match, so the patch has only
+ * one operation.
  */
 function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, schema: Schema, work: Work): void {
   if (staysInPlace(raw, target, schema)) {

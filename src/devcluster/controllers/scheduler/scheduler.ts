@@ -87,9 +87,11 @@ export function scheduler(simulation?: SimulationOptions): ControllerDefinition 
 }
 
 /**
- * Resolves with the node for a Pod. Resolves without a node in two cases: the Pod fits on no node, or claims of the Pod are not bound yet.
- * In the second case, the StorageClass of these claims has the volumeBindingMode WaitForFirstConsumer. `requeue` is true if another client
- * has changed such a claim or its volume since the scheduler read them.
+ * Resolves with the node for a Pod. Resolves without a node in these cases:
+ *
+ * - The Pod fits on no node.
+ * - Claims of the Pod are not bound yet, and their StorageClass has the volumeBindingMode WaitForFirstConsumer. The function starts to bind
+ *   these claims. `requeue` is true if another client has changed such a claim or its volume since the scheduler read them.
  */
 async function nodeFor(
   pod: ReadonlyPod,

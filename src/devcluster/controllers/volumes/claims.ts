@@ -46,11 +46,11 @@ function keyOf({ metadata: { namespace, name } }: Claim): ObjectKey {
 }
 
 /**
- * Returns the claims that a change of the volume may affect. A claim with a `volumeName` is affected if its `volumeName` is the name of the
- * volume. A claim without a `volumeName` is affected if both of these conditions are met:
+ * Returns the claims that a change of the volume may affect:
  *
- * - The claim is unbound.
- * - The `claimRef` of the volume names the claim, or the volume has no `claimRef` and has the same class as the claim.
+ * - the claims whose `volumeName` is the name of the volume
+ * - if the volume has a `claimRef`: the claim in the `claimRef`, if this claim is unbound and has no `volumeName`
+ * - if the volume has no `claimRef`: the unbound claims that have the class of the volume and no `volumeName`
  */
 function claimsOfVolume(volume: Volume, { cache }: { readonly cache: CacheReader }): readonly ObjectKey[] {
   const { spec, metadata } = volume

@@ -1,10 +1,14 @@
 /**
- * `ClusterSandbox`: the Linux namespaces in which the Pods of the embedded cluster run. There is a mount namespace, a network namespace
- * with a bridge, and a PID namespace. If Proreus does not run as root of the machine, there is also a user namespace.
+ * `ClusterSandbox`: the Linux namespaces in which the Pods of the embedded cluster run:
+ *
+ * - a mount namespace
+ * - a network namespace with a bridge
+ * - a PID namespace
+ * - a user namespace, if Proreus does not run as root of the machine
  *
  * The first process in the PID namespace reads a pipe from Proreus. When Proreus closes the pipe or dies, even by SIGKILL, the first
- * process ends. The kernel then kills all other processes of the PID namespace. These include processes that have forked twice, started a
- * session, changed their uid or ignored signals. The mounts and the network disappear with the processes.
+ * process ends. The kernel then kills all other processes of the PID namespace, even if they have forked twice, started a session, changed
+ * their uid or ignored signals. The mounts and the network disappear with the processes.
  */
 import { mkdtemp, realpath, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -94,10 +94,11 @@ function depthOf(path: string): number {
 /** Creates a missing path. If the start script must create the path, returns the path and creates nothing. */
 function create(layer: Layer, target: Resolved, isFolder: boolean, { ids, isRootReadOnly }: PlaceOptions): readonly MissingPath[] {
   if (layer.kind === 'read-only' || layer.kind === 'kernel') throw new ReadOnlyFolderError(target.path)
-  // If possible, the start script creates a path in an overlay, so that the folders above the path keep their owners and modes. The start
-  // script cannot create the path if the overlay is read-only. It also cannot create the path if the owner or group of a folder above the
-  // path has no id in the container, because Linux then refuses the change. In both cases, Proreus creates the path in the upper folder of
-  // the overlay.
+  // If possible, the start script creates a path in an overlay, so that the folders above the path keep their owners and modes. In the
+  // following cases, the script cannot create the path, and Proreus creates the path in the upper folder of the overlay:
+  //
+  // - The overlay is read-only.
+  // - The owner or group of a folder above the path has no id in the container. Linux then refuses to create the path.
   if (layer.kind === 'overlay' && !isRootReadOnly && hasOwners(layer, target.existing, ids)) return [{ path: target.path, isFolder }]
   try {
     createFile(layer, target.path, isFolder, ids)

@@ -1,8 +1,18 @@
 /**
- * The pipeline of all requests that create or change a stored object. Each POST, PUT, PATCH and server-side apply request makes a `Write`.
- * Every `Write` then runs through mutating admission, the preparation by the type's strategy, validation, validating admission, and the
- * storage. The handlers of some requests call admission without this pipeline: a DELETE (`verbs/delete.ts`), an eviction (`verbs/evict.ts`)
- * and a POST that stores nothing (`verbs/create.ts`).
+ * The pipeline of all requests that create or change a stored object: POST, PUT, PATCH and server-side apply. Each request makes a `Write`,
+ * which runs through these steps:
+ *
+ * 1. mutating admission
+ * 2. the preparation by the type's strategy
+ * 3. validation
+ * 4. validating admission
+ * 5. the storage
+ *
+ * The handlers of these requests call admission without this pipeline:
+ *
+ * - a DELETE (`verbs/delete.ts`)
+ * - an eviction (`verbs/evict.ts`)
+ * - a POST that stores nothing (`verbs/create.ts`)
  */
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { change } from './existing.ts'

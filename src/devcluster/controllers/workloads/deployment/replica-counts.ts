@@ -55,9 +55,9 @@ export function sizeAnnotations(deployment: Deployment): Readonly<Record<string,
 }
 
 /**
- * Returns the size of the new ReplicaSet. In a rolling update, the size is increased as far as the surge permits, but at most to
- * `spec.replicas` of the Deployment. With the strategy `Recreate`, the size is `spec.replicas`
- * (k8s.io/kubernetes/pkg/controller/deployment/util: NewRSNewReplicas).
+ * Returns the size of the new ReplicaSet, at most `spec.replicas` of the Deployment. In a rolling update, the size is increased only as far
+ * as the surge permits. With the strategy `Recreate`, the size is `spec.replicas` (k8s.io/kubernetes/pkg/controller/deployment/util:
+ * NewRSNewReplicas).
  *
  * @param all the ReplicaSets of the Deployment.
  * @param current `spec.replicas` of the new ReplicaSet; 0 if the ReplicaSet does not exist.
@@ -70,9 +70,11 @@ export function newReplicaSetSize(deployment: Deployment, all: readonly ReplicaS
 }
 
 /**
- * Returns the reduced sizes of the old ReplicaSets in a rolling update. The first step removes only Pods that are not available, because
- * this does not reduce the number of available Pods. The second step removes other Pods as far as `maxUnavailable` permits. In both steps,
- * the oldest ReplicaSets are reduced first (k8s.io/kubernetes/pkg/controller/deployment: reconcileOldReplicaSets).
+ * Returns the new sizes of the old ReplicaSets that a rolling update scales down (k8s.io/kubernetes/pkg/controller/deployment:
+ * reconcileOldReplicaSets). There are two steps, which scale down the oldest ReplicaSets first:
+ *
+ * 1. Pods that are not available are removed, because this does not reduce the number of available Pods.
+ * 2. Other Pods are removed as far as `maxUnavailable` permits.
  */
 export function oldReplicaSetSizes(deployment: Deployment, newest: ReplicaSet, old: readonly ReplicaSet[]): readonly NewSize[] {
   const minAvailable = (deployment.spec?.replicas ?? 0) - rollingLimits(deployment).unavailable
