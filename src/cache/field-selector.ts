@@ -12,11 +12,11 @@ export interface FieldRequirement {
 }
 
 /**
- * Parses a selector such as `metadata.name=a,status.phase!=Running`. In a value, a backslash escapes a comma, an equals sign or a
- * backslash, as in `k8s.io/apimachinery/pkg/fields: ParseSelector`.
+ * Parses a field selector such as `metadata.name=a,status.phase!=Running` (k8s.io/apimachinery/pkg/fields: ParseSelector). In a value, a
+ * backslash escapes a comma, an equals sign or a backslash.
  *
- * @throws {ProreusError} `PRO_INPUT` when a term has no field or no operator, or when its value contains an unescaped equals sign or an
- * invalid escape sequence.
+ * @throws {ProreusError} `PRO_INPUT` when a term is not `FIELD=VALUE`, `FIELD==VALUE` or `FIELD!=VALUE`, or when a value contains an
+ *   unescaped equals sign or an invalid escape sequence.
  */
 export function parseFieldSelector(text: string): FieldRequirement[] {
   return (text.match(/(?:\\.?|[^,\\])+/gs) ?? []).map((term) => {

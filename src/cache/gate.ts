@@ -3,8 +3,8 @@
 /**
  * Lets callers wait until `open` is called. An aborted wait leaves nothing in memory.
  *
- * A promise that all waits share would not be sufficient. Such a promise would keep the callbacks of aborted waits in memory until the
- * promise settles. If a type never syncs, each admission request that waits for the sync would leave a callback in memory.
+ * A promise that all waits share would keep the callbacks of aborted waits in memory until the promise settles. If a type never syncs, each
+ * admission request that waits for the sync would leave a callback in memory.
  */
 export class Gate {
   readonly #waiters = new Set<() => void>()

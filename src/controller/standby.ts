@@ -12,11 +12,15 @@ import type { WorkQueue } from './queue.ts'
  */
 const defaultLeaseDurationMs = 15_000
 /**
- * A key stays queued on a standby for the lease duration plus this time in milliseconds. After a crash of the leader, a standby can take
- * over only when the lease duration has passed since the leader's last renewal. The additional time covers two delays: the leader may have
- * queued a key some time before the crash, and the standby may have to retry its requests for the lease.
- * Therefore, when a standby becomes the leader, its queue contains the keys of all objects that have changed since the previous leader
- * stopped. These keys are reconciled first. The cache may no longer contain some of the objects, because they have been deleted.
+ * A key stays queued on a standby for the lease duration plus this time in milliseconds. When the standby becomes the leader, its queue
+ * then contains the keys of all objects that have changed since the previous leader stopped. These keys are reconciled first. They include
+ * the keys of deleted objects, which the cache no longer contains.
+ *
+ * After a crash of the leader, a standby can take over only when the lease duration has passed since the leader's last renewal. The
+ * additional time covers two delays:
+ *
+ * - The leader may have queued a key some time before the crash.
+ * - The standby may have to retry its requests for the lease.
  */
 const marginMs = 45_000
 /** Interval in milliseconds between two checks for keys that have been queued for too long. These keys are dropped. */

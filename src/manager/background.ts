@@ -15,9 +15,11 @@ export interface BackgroundTask {
 }
 
 /**
- * Starts `task` with a new signal, which `stop` aborts. If the task fails before `stop` is called, the error is logged and not thrown,
- * because it must not stop other tasks. If the task rejects after `stop` because its signal has aborted, the task has ended normally. Any
- * other error after `stop` is logged as a warning.
+ * Starts `task` with a new signal, which `stop` aborts. An error of the task is never thrown, because it must not stop other tasks:
+ *
+ * - If the task fails before `stop` is called, the error is logged as an error.
+ * - If the task rejects after `stop` because its signal has aborted, the task has ended normally.
+ * - Any other error after `stop` is logged as a warning.
  */
 export function inBackground(name: string, task: (signal: AbortSignal) => Promise<void>, logger: Logger): BackgroundTask {
   const controller = new AbortController()

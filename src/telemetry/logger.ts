@@ -36,8 +36,8 @@ const checkOptions = hasOptions({
 } satisfies Record<keyof LoggerOptions, OptionCheck>)
 
 /**
- * Creates a logger. Credentials, private keys and the data of Secrets never reach its output: `redact` is applied to fields, errors,
- * messages and their arguments, and to the fields and message prefixes of child loggers.
+ * Creates a logger whose output contains no credentials, private keys or data of Secrets. `redact` is applied to fields, errors, messages
+ * and their arguments, and to the fields and message prefixes of child loggers.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when options are invalid or unknown. The message contains all errors of the options.
  */

@@ -42,9 +42,11 @@ const annotationPrefix = 'applied.proreus.dev'
 const maxForms = 10_000
 
 /**
- * The hash of a desired object that was applied, and the form in which the API server has stored the object. Such an entry exists only if
- * the desired object cannot be compared with the cached object. There are two reasons: the API server stores a value in another form, e.g.
- * `1` for the quantity `1000m`, or the cache has a view that omits fields.
+ * The result of the last apply request for an object. While the desired object and the stored object stay the same, `applyIfChanged` sends
+ * no further request. An entry exists only if the desired object cannot be compared with the cached object, for one of these reasons:
+ *
+ * - The API server stores a value in another form, e.g. `1` for the quantity `1000m`.
+ * - The cache has a view that omits fields.
  */
 interface StoredForm {
   /** Hash of the desired object. */

@@ -1,12 +1,13 @@
 /**
- * `SourceFiles`: watches the source files of a process. Like `node --watch`, it watches the folders of the files with `fs.watch`. Each
- * event starts a comparison of all files. A file has changed if its current state differs from its state when the process loaded the file.
- * A change is therefore detected even if the change happens before the file is watched. If a file is replaced, or deleted and created
- * again, the file remains watched.
+ * `SourceFiles`: watches the source files of a process. The folders of the files are watched with `fs.watch`, as by `node --watch`. After
+ * each event, all files are compared with their state when the process loaded them. A change is therefore detected even if the change
+ * happens before the file is watched. If a file is replaced, or deleted and created again, the file remains watched.
  *
- * `node --watch` itself cannot be used. If the process does not end, `node --watch` waits without a time limit. If `node --watch` is
- * killed, its child process continues to run. chokidar, which most tools use, cannot be used either. If a watched file is deleted and
- * created again, for example by `git stash` and `git stash pop`, chokidar does not detect the new file.
+ * Existing tools are not suitable:
+ *
+ * - `node --watch` waits without a time limit for a process that does not end. If `node --watch` is killed, its child process continues to
+ *   run.
+ * - chokidar, which most tools use, loses a watched file that is deleted and created again, for example by `git stash` and `git stash pop`.
  */
 import type { FSWatcher } from 'node:fs'
 import { existsSync, statSync, watch } from 'node:fs'

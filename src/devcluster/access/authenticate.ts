@@ -30,9 +30,9 @@ export interface TokenRefusal {
 }
 
 /**
- * Authenticates a token. The token must be valid for at least one of `audiences` (default: the audience of the embedded API server).
- * Returns undefined if the token is unknown, expired or not valid for the audiences. For a token that is not valid for the audiences, an
- * authenticator may return a refusal instead.
+ * Authenticates a token. The token must be valid for at least one of `audiences`. Default: the audience of the embedded API server.
+ *
+ * Returns undefined for an unknown or expired token. For a token that is valid for none of the audiences, returns undefined or a refusal.
  */
 export type TokenAuthenticator = (token: string, audiences?: readonly string[]) => Authentication | TokenRefusal | undefined
 

@@ -16,9 +16,9 @@ export interface RequestInfo {
   readonly resource: string
   readonly subresource: string
   /**
-   * The namespace of the request. For a request to a Namespace object or its subresource, such as `/api/v1/namespaces/NAME`, this is the
-   * name of the object, because kube-apiserver authorizes the request in that namespace. Empty for all other requests to cluster-scoped
-   * objects, for requests to all namespaces, and for non-resource requests.
+   * The namespace in the path: `NAME` in `/api/v1/namespaces/NAME/pods`, and also in `/api/v1/namespaces/NAME`. kube-apiserver authorizes a
+   * request to a Namespace object in the namespace with the name of the object. Empty if the path contains no namespace, and for
+   * non-resource requests.
    */
   readonly namespace: string
   /**

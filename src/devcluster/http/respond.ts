@@ -75,8 +75,8 @@ function release(bytes: string | Buffer): void {
 }
 
 /**
- * Returns a short body as a string, because Node.js writes a string together with the headers. Returns a long body as bytes. If the
- * response has warnings, returns a body of any length as bytes: if the body were a string, Node.js would encode the headers as UTF-8, and
+ * Converts a string to bytes if the string is long or the response has warnings. A short string without warnings stays a string, because
+ * Node.js writes a string together with the headers. Warnings require bytes: with a string, Node.js would encode the headers as UTF-8, and
  * would change the non-ASCII bytes of the warnings.
  */
 function asSent(body: string | Buffer, { warnings }: Exchange): string | Buffer {

@@ -52,9 +52,9 @@ class Copies {
   }
 
   /**
-   * Removes `value`, and all objects and lists in it, from the set of copies. Call this method after a `copy` operation, because the
-   * document then contains `value` at two paths, and a change in place at one path would also change the other path. After the removal, the
-   * next operation that changes `value` copies `value` first.
+   * Marks `value`, and all objects and lists in it, as not copied, so that the next operation that changes them makes copies first. Call
+   * this method for the value of a `copy` operation. The document then contains the value at two paths, and a change in place at one path
+   * would also change the other path.
    */
   share(value: JsonValue | undefined): void {
     if (value === undefined || !this.#copies.delete(value)) return

@@ -55,8 +55,8 @@ export interface WebhookHandlers<T> {
   default?(object: DeepReadonly<Incoming<T>>, context: ReviewContext<T>): Awaitable<DeepReadonly<Incoming<T>>>
   /**
    * Validates rules that the schema cannot express, without reading the cluster. `old` is defined for an update. The handler is also called
-   * for an object that the schema rejects, because the user should get all errors at the same time. If the handler throws an exception for
-   * such an object, the exception is ignored.
+   * for an object that the schema rejects, so that the user gets all errors at the same time. An exception that the handler throws for such
+   * an object is ignored.
    */
   validate?(
     object: DeepReadonly<Incoming<T>>,

@@ -34,9 +34,12 @@ export class AdmissionCache implements CacheReader {
   /**
    * Lists objects from the cache.
    *
-   * @throws {ProreusError} `PRO_INPUT` when the cache is limited to certain namespaces, `type` is namespaced and `options` contain no
-   *   namespace. Without this error, a handler that checks all objects of a type would silently check only some of them. The error is not
-   *   thrown for a view with its own `namespaces`.
+   * If the cache is limited to certain namespaces, `options` must contain a namespace for a namespaced type. Otherwise, a handler that
+   * checks all objects of the type would silently check only some of them. A view with its own `namespaces` needs no namespace in
+   * `options`.
+   *
+   * @throws {ProreusError} `PRO_INPUT` when the namespace is missing, when the informer of the type has not synced, or when the process has
+   *   no cache.
    */
   list<R extends ResourceType>(type: R, options?: CacheListOptions<NoInfer<R>>): readonly DeepReadonly<ObjectOf<R>>[] {
     const cache = this.#filled(type)

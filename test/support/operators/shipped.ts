@@ -95,9 +95,9 @@ export const shippedKinds: readonly ShippedKind[] = [
       schedule: rarely,
       jobTemplate: { spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'example.com/app:1' }] } } } },
     }),
-    // If a scheduled time has passed since `lastScheduleTime`, the operator starts a Job immediately. A new CronJob therefore gets a Job,
-    // because its `lastScheduleTime` is in 2020. A change of the schedule can cause another Job. Each schedule has at most one scheduled
-    // time per year, so probably no scheduled time occurs during a test.
+    // The operator starts a Job immediately if a scheduled time has passed since `lastScheduleTime`. With this status, a new CronJob
+    // therefore gets a Job. A change of the schedule can cause another Job. Each schedule has at most one scheduled time per year, so a
+    // scheduled time is unlikely to occur during a test.
     firstStatus: { lastScheduleTime: '2020-01-01T00:00:00Z' },
     changes: [{ schedule: '0 0 28 2 *' }, { schedule: '0 0 1 10 *', concurrencyPolicy: 'Replace' }],
     isNoticed: ({ spec, status }) => Date.parse(status?.lastScheduleTime ?? '') >= latestTime(spec['schedule'] as string),

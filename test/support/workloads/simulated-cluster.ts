@@ -54,11 +54,11 @@ export interface SimulatedClusterOptions {
 }
 
 /**
- * Starts a cluster whose time begins at `now`. It runs the scheduler, the kubelet, the garbage collector and the given controllers until the
- * end of the test.
+ * Starts a cluster whose clock begins at `now`. Until `stop` is called or the test ends, the cluster runs the scheduler, the kubelet, the
+ * garbage collector and `controllers`.
  *
- * @param options.types the types of the workloads.
- * @param options.addresses the addresses of Pods.
+ * @param options.types the types of the workloads. The garbage collector handles these types.
+ * @param options.addresses allocates the addresses of Pods. Default: addresses from 10.244.0.0/16.
  * @param options.runtime runs the containers. Default: a simulation.
  * @param options.prepare writes the objects that exist before the controllers start.
  */

@@ -1,7 +1,9 @@
 /**
- * Updates Node objects as their kubelets would. If a node is not ready although its kubelet runs, this controller writes the labels and the
- * status of the node. This is necessary after a user has created a node, and after a stopped kubelet has started again. This controller
- * also records the Events of the kubelets about nodes.
+ * A controller that updates Node objects as the kubelets of the nodes would:
+ *
+ * - Writes the labels and the status of a node that is not ready although its kubelet runs. A node is in this state after a user has
+ *   created the node, and after a stopped kubelet has started again.
+ * - Records the Events of the kubelets about nodes.
  */
 import { node as nodeType } from '../../../api/builtin.ts'
 import { findCondition } from '../../../api/conditions.ts'

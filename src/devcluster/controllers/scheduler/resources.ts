@@ -25,9 +25,13 @@ export function resourceMisfits(pod: ReadonlyPod, node: ReadonlyNode, others: re
 }
 
 /**
- * Returns the resources that a Pod requests (k8s.io/component-helpers/resource: PodRequests). The amount of a resource is the sum over the
- * containers and sidecars. If the initialization of the Pod needs a greater amount, the greater amount is used. A request in the
- * `resources` of the Pod itself replaces the amount. Finally, the overhead of the Pod is added.
+ * Returns the resources that a Pod requests (k8s.io/component-helpers/resource: PodRequests). For each resource, the amount is computed as
+ * follows:
+ *
+ * - The amount is the sum over the containers and sidecars.
+ * - If the initialization of the Pod needs a greater amount, the greater amount is used.
+ * - If the `resources` of the Pod itself contain a request for the resource, this request replaces the amount.
+ * - The overhead of the Pod is added.
  */
 export function requestsOf({ spec }: ReadonlyPod): Amounts {
   let sidecars: Amounts = {}

@@ -137,12 +137,12 @@ async function unlessChanged<T>(response: Promise<T>): Promise<T | undefined> {
 }
 
 /**
- * Returns a function that maps an object to the owners that may adopt the object. An object without a controller is mapped to each owner in
- * the same namespace whose selector matches the object. An object that already has a controlling owner is mapped to no owner, because
- * `owns` of the controller definition already enqueues the owner that controls the object.
+ * Returns a function that maps an object to the owners that may adopt the object: the owners in the same namespace whose selector matches
+ * the object. An object that already has a controlling owner is mapped to no owner, because `owns` of the controller definition enqueues
+ * the controlling owner.
  *
- * @param asSelecting converts an owner to an object with a label selector. It is necessary only for a type whose selector is not a label
- *   selector.
+ * @param asSelecting converts an owner to an object with a label selector. Only necessary for a type whose selector is not a label
+ *   selector, such as ReplicationController.
  */
 export function mayAdopt<R extends ResourceType>(
   ownerType: R,

@@ -1,7 +1,7 @@
 /**
- * `RootView`: the file system of a container as Proreus sees it from the outside, even before the container starts. `RootView` resolves the
- * symbolic links of a path as a process in the container would. If the system resolved such a link, e.g. `/var/run -> /run`, the result
- * would be a folder of this machine.
+ * `RootView`: finds files of a container from outside the container, even before the container starts. `RootView` resolves the symbolic
+ * links of a path as a process in the container would. If Linux resolved a link such as `/var/run -> /run` outside the container, the
+ * result would be a folder of this machine.
  */
 import type { Stats } from 'node:fs'
 import { lstat, readlink } from 'node:fs/promises'

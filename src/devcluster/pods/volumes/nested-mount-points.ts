@@ -6,9 +6,9 @@ import { containersOf } from './containers.ts'
 const maxPathLength = 4096
 
 /**
- * Returns the mount paths that are within the mount path of another volume. Each key is the name of the outer volume, and each path is
- * relative to the mount path of the outer volume. If volumes are nested in more than two levels, the outer volume of a path is the volume
- * directly above the path.
+ * Returns the paths within volumes at which other volumes are mounted. Each key is the name of the outer volume. Each path is relative to
+ * the mount path of the outer volume. If volumes are nested in several levels, a path belongs to the volume directly above the path.
+ *
  * The folders at these paths must be created before the outer volume is mounted, because a container runtime cannot create folders in a
  * read-only volume.
  */

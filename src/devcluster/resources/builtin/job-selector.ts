@@ -18,10 +18,11 @@ function generatedLabels(job: JsonObject): Labels {
 }
 
 /**
- * Adds the generated labels to the Pod template, and the generated label `batch.kubernetes.io/controller-uid` to the selector. Labels that
- * the client has set are kept. If the Job itself has no labels, the labels of the Pod template are copied to the Job
- * (k8s.io/kubernetes/pkg/registry/batch/job: generateSelector). If `spec.manualSelector` is true, the Pod template and the selector are not
- * changed.
+ * Completes the labels and the selector of a Job (k8s.io/kubernetes/pkg/registry/batch/job: generateSelector):
+ *
+ * - Unless `spec.manualSelector` is true, adds the generated labels to the Pod template, and the generated label
+ *   `batch.kubernetes.io/controller-uid` to the selector. Labels that the client has set are kept.
+ * - If the Job itself has no labels, copies the labels of the Pod template to the Job.
  */
 export function withGeneratedSelector(job: JsonObject): JsonObject {
   if (at(job, 'spec', 'manualSelector') === true) return labelledAsTemplate(job)

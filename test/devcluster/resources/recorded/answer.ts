@@ -6,11 +6,11 @@ import type { RecordedType } from './group.ts'
 import type { Reply } from './play.ts'
 
 /**
- * A list of the status code, the content, and the warnings if there are any. The content depends on the result of the request:
+ * The recorded form of a response: the status code, the content, and the warnings if there are any. The content depends on the result of
+ * the request:
  *
- * - accepted: the changed fields of the object
- * - rejected with the reason `Invalid`: the message and the sorted causes; the message is omitted if it has the usual form and lists all
- *   causes
+ * - accepted: the fields that the API server has set or changed
+ * - rejected as `Invalid`: the message and the sorted causes. The message is omitted if it has the usual form and lists all causes.
  * - any other failure: the reason, the message and the details
  */
 export type Answer = readonly JsonValue[]

@@ -1,10 +1,11 @@
 /**
- * Determines the values that an object had only during a step of a test. Values that depend only on timing are ignored.
+ * Determines the values that an object had only during a step of a test. Examples are a number that is too high for a moment, a condition
+ * that is true for a moment, and a reason that another reason replaces.
  *
- * A control plane can make a change in one write or in several, and can count Pods one by one or all together. Therefore, a value is
- * ignored in two cases: the value is the same as before or after the step, or the value is a number between the numbers before and after
- * the step. All other values are returned in the order in which the object had them. Examples are a number that is too high for a moment, a
- * condition that is true for a moment, and a reason that another reason replaces.
+ * Values that depend only on timing are ignored:
+ *
+ * - A value that is the same as before or after the step, because a control plane can make a change in one write or in several.
+ * - A number between the numbers before and after the step, because a control plane can count Pods one by one or all together.
  */
 import { isObject, jsonEqual } from '../../../../src/api/json.ts'
 import type { JsonObject, JsonValue } from '../../../../src/api/json.ts'

@@ -156,9 +156,9 @@ class KillRounds {
     const states = items.flatMap(({ metadata, status }) => {
       if (metadata.deletionTimestamp !== undefined) return [`the Pod ${metadata.name} is still being deleted: ${JSON.stringify(status)}`]
       const isReady = status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True')
-      // Until the current process of `proreus dev` has started the containers, their status is the one that the previous process of
-      // `proreus dev` has written. A container is new if it has started after the current process. Times in the API have no milliseconds,
-      // so `startedAt` can be up to one second before the start of the container.
+      // True if all containers run and have started after the current process of `proreus dev`. Until the current process has started the
+      // containers, the API contains the status that the previous process has written. The tolerance of one second is necessary because
+      // times in the API have no milliseconds.
       const areNew = status?.containerStatuses?.every(
         ({ state }) => state?.running !== undefined && Date.parse(String(state.running.startedAt)) >= startedAt - 1000,
       )

@@ -48,10 +48,13 @@ export function remainingDelayMs(count: number, last: number, now: number): numb
 }
 
 /**
- * Returns the time at which the last container of a Pod ended, in milliseconds since 1970. Sidecars count, and other init containers do
- * not. If a container has no end time, returns the time at which the Pod became unready. If this time is unknown, returns the time at which
- * the deletion of the Pod was requested. If the Pod is not being deleted, returns the time of its creation
- * (k8s.io/kubernetes/pkg/controller/job: getFinishedTime).
+ * Returns the time at which a Pod ended, in milliseconds since 1970 (k8s.io/kubernetes/pkg/controller/job: getFinishedTime). The result is
+ * the first of these times that is known:
+ *
+ * - the time at which the last container ended, if all containers have an end time. Sidecars count, and other init containers do not.
+ * - the time at which the Pod became unready
+ * - the time at which the deletion of the Pod was requested
+ * - the time at which the Pod was created
  */
 export function endOf({ metadata, spec, status }: ReadonlyPod): number {
   const sidecars = (spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name)
