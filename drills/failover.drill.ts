@@ -1,11 +1,12 @@
 /**
- * The failover drill. Three replicas elect a leader while objects change. Repeatedly, the leader is killed, stopped, paused or disconnected
- * from the API server. After each fault, another replica must become the leader and reconcile. A replica must send writes only while it
- * holds the Lease.
+ * The failover drill. Three replicas elect a leader while objects change. The drill repeatedly kills, stops, pauses or disconnects the
+ * leader. These conditions must be true:
  *
- * A replica checks the Lease before each write. The write can nevertheless arrive late, because the network may delay it, or because the
- * process may be paused after the check and before the write is sent. No client can prevent such writes, so they are not failures. The
- * result lists them as `late`.
+ * - After each fault, another replica becomes the leader and reconciles.
+ * - A replica sends writes only while it holds the Lease.
+ *
+ * A replica checks the Lease before each write. After the check, the network or a pause of the process may delay the write. No client can
+ * prevent such late writes, so they are not failures. The result lists them as `late`.
  *
  * `npm run drill -- failover [--seconds 180] [--seed N] [--faults kill,stop,pause,cut,halfOpen]`. The last line of the output is JSON with
  * the faults, the late writes and the failures. The exit code is 1 if there is a failure.

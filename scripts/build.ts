@@ -1,6 +1,8 @@
 /**
- * Builds `dist/`: the type declarations of every module, and the JavaScript in a few bundled files. A process starts faster with few files.
- * The npm package contains the type declarations and the JavaScript. The container image contains only the JavaScript.
+ * Builds `dist/`:
+ *
+ * - The type declarations of every module. The npm package contains them, and the container image does not.
+ * - The JavaScript in a few bundled files, because a process starts faster with few files.
  *
  * The entry points share chunks, so that each class exists only once. If a class existed twice, `instanceof` could return false for an
  * object of the package. Dependencies are not bundled, so that a user's program can share them with this package, and `npm audit` finds

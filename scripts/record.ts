@@ -1,6 +1,10 @@
 /**
- * Records the responses of kube-apiserver to groups of requests. The folder `test/devcluster/resources/recorded` contains the requests in
- * `cases`, and the script writes the responses to `answers`. It also writes the discovery documents to `discovery.jsonl`.
+ * Records the responses of kube-apiserver to groups of requests, and its discovery documents. The folder
+ * `test/devcluster/resources/recorded` contains
+ *
+ * - `cases`: the requests,
+ * - `answers`: the recorded responses,
+ * - `discovery.jsonl`: the recorded discovery documents.
  *
  * Each argument is the name of a group of requests, or `discovery`. Without arguments, all groups and the discovery documents are recorded.
  */

@@ -1,9 +1,9 @@
 /**
  * Runs the tests in the given files and folders, by default all tests except `test/real`. Test files run in parallel processes. The last
- * line of the output is the totals, `N passed, N failed`.
+ * line of the output is the totals, `N passed, N failed`. COVERAGE=1 prints the coverage of each file of src.
  *
- * COVERAGE=1 prints the coverage of each file of src. Without arguments, the script first builds kubectl if kubectl is missing. If the
- * build fails, for example without Go, the tests run without kubectl.
+ * Without arguments, the script first builds kubectl if kubectl is missing. If the build fails, for example without Go, the tests that need
+ * kubectl are skipped.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'

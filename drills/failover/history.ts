@@ -1,7 +1,6 @@
 /**
- * `historyOf`: finds the illegal and the late writes in the failover drill. Before each write, the guard of leader election
- * (`LeaderElector.guard`) checks that the replica holds the Lease. A write is illegal if the replica did not hold the Lease at this check,
- * and late if a write of another replica arrived between this check and the arrival of the write.
+ * `historyOf`: finds the illegal and the late writes in the failover drill (see `History`). Before each write, the guard of leader election
+ * (`LeaderElector.guard`) checks that the replica holds the Lease.
  */
 import type { RequestRecord } from '../../src/testing/index.ts'
 import { gadget } from '../gadget.ts'

@@ -23,9 +23,11 @@ export function formatTime(ms: number): string {
 const maxMessageLength = 32_768
 
 /**
- * Returns `previous` with `changes` applied, sorted by type. `lastTransitionTime` of a condition changes only when its status changes, so
- * merging the same conditions again for the same generation has no effect. A message that is longer than the API server accepts is cut.
- * Such a long message can occur when a controller reports an error message of the API server, which may quote a whole object.
+ * Returns `previous` with `changes` applied, sorted by type. `lastTransitionTime` of a condition changes only when its status changes. If
+ * the same conditions are merged again for the same generation, nothing changes.
+ *
+ * A message that is longer than the API server accepts is cut. For example, a controller may report an error of the API server that quotes
+ * a whole object.
  */
 export function mergeConditions(
   previous: readonly Condition[] | undefined,

@@ -146,9 +146,9 @@ function comparePaths(a: string, b: string): number {
 }
 
 /**
- * Returns the 422 `Invalid` response for an object with errors. kubectl prints the `causes` of such a response, so a webhook's denial looks
- * like an error of kube-apiserver's own validation. By default, the errors are sorted by path, and duplicates are dropped. If `keepOrder`
- * is true, the errors are neither sorted nor dropped.
+ * Returns the 422 `Invalid` response that contains the errors of an object. A webhook's denial with this response looks like an error of
+ * kube-apiserver's own validation, because kubectl prints the `causes`. Unless `keepOrder` is true, the errors are sorted by path, and
+ * duplicates are dropped.
  */
 export function invalidStatus(
   type: Pick<GroupVersionKind, 'group' | 'kind'>,

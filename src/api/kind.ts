@@ -289,10 +289,10 @@ export function defineKind<
 const hub = Symbol('hub')
 
 /**
- * Returns the resource type of one version of a kind. The kind itself is the resource type of its storage version. With the returned type,
- * the client and the cache return objects in this version, and the client writes objects in this version. The handlers of
- * `defineWebhook(versionOf(kind, 'v1beta1'), …)` receive objects in `v1beta1`, because the API server converts objects that clients send in
- * other versions.
+ * Returns the resource type of one version of a kind. The kind itself is the resource type of its storage version.
+ *
+ * With the returned type, the client, the cache and the handlers of `defineWebhook` use objects in this version. If a client sends an
+ * object in another version, the API server converts the object before it calls the webhook.
  *
  * @throws {ProreusError} `PRO_KIND_INVALID` when the kind has no such version.
  */

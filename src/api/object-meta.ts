@@ -37,8 +37,8 @@ export function validateLabels(labels: unknown, path: string): FieldError[] {
 
 /**
  * Validates annotations. Keys must be qualified names, except that the prefix may contain upper-case letters. The total size must be at
- * most 256 KiB. When more than `maxListedErrors` errors are found, the remaining keys are not validated, because an `ErrorList` lists at
- * most `maxListedErrors` errors. The total size is validated in any case.
+ * most 256 KiB. When more than `maxListedErrors` errors are found, only the total size is still validated, because an `ErrorList` does not
+ * list more errors.
  */
 export function validateAnnotations(annotations: unknown, path: string): FieldError[] {
   if (!isObject(annotations)) return []

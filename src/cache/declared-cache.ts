@@ -9,8 +9,8 @@ import { describeType, isSameView } from './view.ts'
 
 /**
  * Limits the reads of one controller or webhook to the types and views that it declares. A read of any other type is rejected, even if
- * another controller or webhook of the process declares that type. Without this limit, such a read would succeed only while the other
- * controller or webhook is enabled and its informer has synced.
+ * another controller or webhook of the process declares that type. Otherwise, such a read would depend on whether the other controller or
+ * webhook is enabled, and on whether the informer has synced.
  */
 export class DeclaredCache implements CacheReader {
   readonly #cache: CacheReader

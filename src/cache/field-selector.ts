@@ -36,9 +36,12 @@ export function formatFieldSelector(requirements: readonly FieldRequirement[]): 
 }
 
 /**
- * Compares the name and the namespace of an object with the requirements. Returns false when the name or the namespace does not match; true
- * when all requirements match; undefined when requirements for other fields remain. Only the API server can evaluate other fields, because
- * each type defines the meaning of its fields.
+ * Compares the name and the namespace of an object with the requirements. Only the API server can evaluate other fields, because each type
+ * defines the meaning of its fields. Returns:
+ *
+ * - false when the name or the namespace does not match,
+ * - true when all requirements match,
+ * - undefined when only requirements for other fields remain.
  */
 export function matchesFields(
   requirements: readonly FieldRequirement[],

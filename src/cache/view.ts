@@ -17,8 +17,8 @@ export interface CacheViewSelection {
   readonly labels?: LabelSelector
   /**
    * Selects the objects whose fields match this field selector. The syntax is that of `kubectl get --field-selector`, e.g.
-   * `spec.nodeName=node-1,status.phase!=Failed`. All types support the fields `metadata.name` and `metadata.namespace`. The API server
-   * rejects the list and watch requests if the type does not support a field as a selector. Default: all objects.
+   * `spec.nodeName=node-1,status.phase!=Failed`. All types support the fields `metadata.name` and `metadata.namespace`. If the type does
+   * not support a field of the selector, the API server rejects the list and watch requests. Default: all objects.
    */
   readonly fields?: string
   /**

@@ -103,9 +103,12 @@ export function isSignedBy({ x509 }: Certificate, authorities: readonly Certific
 
 /**
  * Returns true when a client with the trust bundle `anchors` trusts the first certificate of `chain`. The rules are those of Go's
- * crypto/x509, which the API server uses. The certificate is trusted in two cases: it is in `anchors`, or a chain of signatures leads from
- * the certificate to an anchor. The signers are CAs of `chain` and `anchors`. An anchor may be a root or an intermediate CA. Validity times
- * are ignored.
+ * crypto/x509, which the API server uses. The certificate is trusted if
+ *
+ * - it is in `anchors`, or
+ * - a chain of signatures leads from the certificate to an anchor.
+ *
+ * The signers are CAs of `chain` and `anchors`. An anchor may be a root or an intermediate CA. Validity times are ignored.
  */
 export function isTrusted(chain: readonly Certificate[], anchors: readonly Certificate[]): boolean {
   const trusted = new Set(anchors.map(({ fingerprint }) => fingerprint))

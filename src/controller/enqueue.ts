@@ -64,10 +64,10 @@ const maxNameLength = 253
 export const toItself: Keys = ({ metadata: { namespace, name } }) => [{ namespace, name }]
 
 /**
- * Maps an object to the object of type `owner` that is its controller. Like controller-runtime's `EnqueueRequestForOwner`, the function
- * compares group, kind and name, but not the uid. An owner may be deleted and created again with the same name while dependents of the old
- * owner still exist. The reconcile of the new owner may wait for the deletion of these dependents, so their events must enqueue the new
- * owner.
+ * Maps an object to its controller if the controller is of type `owner`. Like controller-runtime's `EnqueueRequestForOwner`, the function
+ * uses the group, kind and name in the owner reference, but not the uid. The uid may be that of a deleted owner, while a new owner with the
+ * same name exists. The events of such a dependent must enqueue the new owner, because the reconcile of the new owner may wait for the
+ * deletion of the dependent.
  */
 export function toController(owner: Pick<GroupVersionKind, 'group' | 'kind'> & { readonly namespaced: boolean }): Keys {
   return (object) => {

@@ -235,13 +235,12 @@ export class WorkQueue<Key extends string> {
   }
 
   /**
-   * Removes the ready and held entries, the retries and the timers for which `filter` returns true. If no worker is processing a removed
-   * key, the failures of the key are reset.
+   * Removes the entries for which `filter` returns true. The entries are ready and held entries, retries and timers. If no worker is
+   * processing a removed key, the failures of the key are reset.
    *
-   * @param filter gets the key, and the waiting time of the entry in milliseconds. The waiting time of a ready or held entry begins when
-   *   the key is added without a delay, or when a delay of the key ends. If this happens again before the entry is processed, the waiting
-   *   time begins again. For a retry or a timer, the waiting time is 0. If a key has a timer and another entry, `filter` is called for
-   *   both.
+   * @param filter gets the key and the waiting time of an entry, in milliseconds. For a retry or a timer, the waiting time is 0. For a
+   *   ready or held entry, the waiting time begins when the key was last added without a delay, or when a delay of the key last ended,
+   *   whichever is later. If a key has a timer and another entry, `filter` is called for both.
    */
   drop(filter: (key: Key, waitedMs: number) => boolean): void {
     if (this.#shutDown) return

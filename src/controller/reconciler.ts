@@ -69,9 +69,12 @@ export interface ReconcileContext {
   readonly client: Client
   /**
    * Reads objects from the informers, without a request. The objects are frozen, and may be older than those of the API server. A `list`
-   * without a namespace returns objects of all watched namespaces. A read throws `PRO_INPUT` when the cache cannot know whether an object
-   * exists. This is the case if the type or namespace is not watched, or if the key of an object of a namespaced type has no namespace. If
-   * a type is known only at run time, use `acquire` to watch it.
+   * without a namespace returns objects of all watched namespaces. If a type is known only at run time, use `acquire` to watch the type.
+   *
+   * A read throws `PRO_INPUT` if the cache cannot know whether an object exists:
+   *
+   * - The type or the namespace is not watched.
+   * - The type is namespaced, and the key has no namespace.
    */
   readonly cache: OperatorCache
   /** A logger that adds the controller, the object and the `reconcileID` to each log line. */

@@ -14,9 +14,9 @@ import { TimeSlices } from '../runtime/time-slices.ts'
 import { isTerminal, priorityOf, requeueOf } from './reconciler.ts'
 
 /**
- * Time in milliseconds for which fast reconciles may run before they yield to timers and sockets. The time is short, because the response
- * of a webhook takes several iterations of the event loop and should be sent within milliseconds. A yield costs about ten microseconds,
- * which is little compared with this time.
+ * Time in milliseconds after which workers start no more reconciles in one iteration of the event loop, so that timers and sockets can run.
+ * The response of a webhook takes several iterations and should be sent within milliseconds, so each iteration must be short. A yield costs
+ * only about ten microseconds.
  */
 const sliceMs = 2
 

@@ -221,9 +221,9 @@ interface Way extends Omit<Step, 'converter' | 'inverse'> {
 }
 
 /**
- * Calls a converter. The object may be incomplete, contrary to the static types: for server-side apply, the API server computes
- * `managedFields` by converting objects that contain only the fields of one field manager. If the converter throws for an incomplete
- * object, the request does not fail. The result then contains the fields that both versions have in common.
+ * Calls a converter. Contrary to the static types, the object may lack required fields: for server-side apply, the API server computes
+ * `managedFields` by converting objects that contain only the fields of one field manager. If the converter throws for an object that lacks
+ * required fields, the exception is only logged. The result then contains the fields that both versions have in common.
  */
 async function run(way: Way, source: JsonObject): Promise<JsonObject> {
   const { converter, from, to, call, reported } = way

@@ -10,9 +10,9 @@ import { MalformedConversionReview } from './review-scan.ts'
 import type { TaskSlices } from '../runtime/time-slices.ts'
 
 /**
- * Maximum number of fields and items in one object. The number is limited, because the work of a converter on one object cannot be divided
- * into time slices. An object of 1.5 MiB, the limit of etcd, reaches this number if each field or item takes fifteen bytes including its
- * name. Hand-written objects have fewer fields and items.
+ * Maximum number of fields and items in one object. The work of a converter on one object cannot be divided into time slices, so a larger
+ * object could block the event loop. An object of 1.5 MiB, the limit of etcd, reaches this maximum if each field or item takes 15 bytes,
+ * including its name. Hand-written objects have fewer fields and items.
  */
 export const maxObjectValues = 100_000
 /** An object with more fields and items than this is parsed in slices, because `JSON.parse` would take longer than a time slice. */

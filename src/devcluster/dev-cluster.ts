@@ -120,10 +120,12 @@ export interface DevClusterOptions {
   readonly services?: Readonly<Record<string, string>>
   readonly clock?: Clock
   /**
-   * Returns a number in [0, 1). The numbers are used for uids, generated names, ids and jitter, but never for secrets. If two clusters get
-   * the same sequence of numbers, and create the same objects of a type in the same order, these objects get the same uids, even if the
-   * operations on other types differ. A cluster with `keepObjects` needs a different sequence at each start, because new objects could
-   * otherwise get the uids of stored objects. Default: `Math.random`.
+   * Returns a number in [0, 1). The numbers are used for uids, generated names, ids and jitter, but never for secrets. Default:
+   * `Math.random`.
+   *
+   * With the same sequence of numbers, two clusters give the same uids to the objects of a type if both clusters create these objects in
+   * the same order. Operations on other types have no influence on the uids. A cluster with `keepObjects` needs a different sequence at
+   * each start. Otherwise new objects could get the uids of stored objects.
    */
   readonly random?: () => number
   readonly logger: Logger

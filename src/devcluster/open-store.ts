@@ -26,10 +26,12 @@ export interface FoundObjects {
 }
 
 /**
- * Opens the store. The first revision is the current time in milliseconds, or the last revision of the stored objects if that is higher.
+ * Opens the store. The first revision is the current time in milliseconds, or the last revision in the database if that is higher.
+ *
  * Normally, the time in milliseconds increases faster than the revisions. After a restart, the first revision is then higher than every
  * resourceVersion that clients have. Their watches fail with 410, and the clients list again.
  *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when `keepObjects` is true without a `directory`.
  * @throws {ProreusError} `PRO_STATE_FILE` when the objects in the directory cannot be read or written, or when another process uses them.
  */
 export async function openStore(

@@ -75,13 +75,13 @@ export interface AccessFilterOptions {
 }
 
 /**
- * Returns a filter that permits a request if its bearer token is valid and the user of the token has the permission, such as `get
- * /metrics`. The verb of the permission is the HTTP method in lower case. The filter refuses other requests with these status codes:
+ * Returns a filter that permits a request if its bearer token is valid and the user of the token has the permission for the request, such
+ * as `get /metrics`. The verb is the HTTP method in lower case. The filter refuses other requests with these status codes:
  *
- * - 401: there is no valid token,
+ * - 401: the request has no valid token,
  * - 404: the path does not exist,
  * - 403: the user lacks the permission,
- * - 429: there are too many reviews, or too many rejected tokens of the remote address,
+ * - 429: too many reviews are in progress, or the remote address has sent too many rejected tokens,
  * - 500: a review has failed.
  */
 export function accessFilter({ client, paths, clock, logger }: AccessFilterOptions): AccessFilter {

@@ -50,10 +50,12 @@ export function certificateNames(options: NamedOptions): CertifiedHosts {
 }
 
 /**
- * Returns the DNS names of the webhook Service that the serving certificate must have. A certificate in a Secret must have all three names
- * of the Service. A certificate in a file needs only `name.namespace.svc`, because the API server uses only this name, and cert-manager can
- * issue a certificate without the others. If the process runs outside the cluster, and `webhook.service` is not set, a certificate in a
- * file needs no name of the Service.
+ * Returns the DNS names of the webhook Service that the serving certificate must have:
+ *
+ * - In a Secret: all three names of the Service.
+ * - In a file, if the process runs in the cluster or `webhook.service` is set: only `name.namespace.svc`. The API server uses only this
+ *   name, and cert-manager can issue a certificate without the others.
+ * - In a file, otherwise: none.
  */
 function serviceHosts({ certificates, connection, webhook, service: { namespace, name } }: NamedOptions): readonly string[] {
   const service = `${name}.${namespace}`

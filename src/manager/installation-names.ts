@@ -78,8 +78,11 @@ export function installationOf(fieldManager: string): string {
 const maxLength = 63 - '-webhook-ca'.length
 
 /**
- * Returns `given`, the name of the installation of these operators. If `given` is undefined, returns the name of the only operator. If
- * there are no operators, returns `proreus`.
+ * Returns the name of the installation of these operators:
+ *
+ * - `given`, unless it is undefined,
+ * - otherwise the name of the only operator,
+ * - `proreus` if `given` is undefined and there are no operators.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when there are several operators and `given` is undefined, or when the name is invalid.
  */

@@ -114,9 +114,13 @@ export interface RunOptions {
    */
   readonly metricsBindAddress?: string
   /**
-   * If true, metrics are served over HTTPS. Clients need a valid bearer token (TokenReview), and their user needs the permission to get
-   * `/metrics` (SubjectAccessReview). If false, metrics are served over plain HTTP without authentication. Default in a cluster: true.
-   * Default outside: false if the address of the metrics is a loopback address, and true for any other address.
+   * How metrics are served:
+   *
+   * - true: over HTTPS. Clients need a valid bearer token (TokenReview), and their user needs the permission to get `/metrics`
+   *   (SubjectAccessReview).
+   * - false: over plain HTTP without authentication.
+   *
+   * Default in a cluster: true. Default outside: false if `metricsBindAddress` is a loopback address, otherwise true.
    */
   readonly metricsSecure?: boolean
   /**

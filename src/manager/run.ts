@@ -217,9 +217,9 @@ async function start(operators: readonly Operator[], options: UntilAborted, part
 }
 
 /**
- * Creates the cache without starting it. Webhooks read from the cache, so the cache must exist before the webhook server starts. The cache
- * itself starts after the webhook server. Every replica watches the types that webhooks and runnables read, even a replica that does not
- * reconcile. Returns undefined when the operators have no controllers, no runnables and no webhooks that read from the cache.
+ * Creates the cache, but does not start it. The webhook server starts before the cache, and its webhooks need a cache to read from. Every
+ * replica watches the types that webhooks and runnables read, even a replica that does not reconcile. Returns undefined when the operators
+ * have no controllers, no runnables and no webhooks that read from the cache.
  */
 function createCache(operators: readonly Operator[], options: CompleteOptions, parts: Parts, { client }: Running): OwnCache | undefined {
   const { logger, clock, random, namespaces = [] } = options

@@ -42,12 +42,15 @@ function limitGarbage(): () => void {
 }
 
 /**
- * Limits the young generation to 16 MB: two halves of 8 MB each. V8 reads `--max-semi-space-size` only at the start of the process, so this
- * function changes the growth factor instead. When many objects survive a collection, V8 multiplies the size of the young generation by the
- * growth factor, at most twice in each collection.
- * The factor is 2 while the young generation has at most 4 MB, so one collection can increase the size to at most 16 MB. When the young
- * generation is larger than 4 MB, the factor is 1. The factor is set after an iteration of the event loop, so two collections in one
- * iteration may exceed the limit.
+ * Limits the young generation to 16 MB: two halves of 8 MB each.
+ *
+ * V8 reads `--max-semi-space-size` only at the start of the process. Therefore, this function changes the growth factor. When many objects
+ * survive a garbage collection, V8 multiplies the size of the young generation by this factor, at most twice per collection.
+ *
+ * - While the young generation has at most 4 MB, the factor is 2. One collection can then increase the size to at most 16 MB.
+ * - While the young generation is larger, the factor is 1.
+ *
+ * The factor changes only after an iteration of the event loop, so two collections in one iteration may exceed the limit.
  */
 function limitYoungGeneration(): () => void {
   let mayGrow = true

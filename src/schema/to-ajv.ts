@@ -138,8 +138,8 @@ function enumCheck(values: readonly JsonValue[], types: SchemaNode['types']): An
 function stringCheck({ pattern, format, schema: { minLength, maxLength } }: SchemaNode): AnySchemaObject {
   const checks: ((text: string) => boolean)[] = []
   // The limits are in code points, but `length` is in UTF-16 units. A code point has one or two units, so the number of code points is
-  // between `length / 2` and `length`. Counting code points is slow. The checks therefore count code points only if `length` does not
-  // already show that the text satisfies the limit.
+  // between `length / 2` and `length`. If `length` shows that the text satisfies the limit, the code points are not counted, because
+  // counting is slow.
   if (maxLength !== undefined) checks.push((text) => text.length <= maxLength || codePoints(text) <= maxLength)
   if (minLength !== undefined) checks.push((text) => text.length >= minLength * 2 || codePoints(text) >= minLength)
   if (pattern !== undefined) checks.push(pattern.test)

@@ -121,8 +121,11 @@ export interface ControlPlane {
    */
   requests(): Promise<readonly RequestRecord[]>
   /**
-   * Compacts the storage. Requests with a continue token or resourceVersion that is older than the compaction then fail with 410. A real
-   * API server begins to reject these requests a moment later. It still accepts a watch from a resourceVersion that is in its watch cache.
+   * Compacts the storage. Requests with an older continue token or resourceVersion then fail with 410. A real API server differs:
+   *
+   * - The API server begins to reject these requests a moment later.
+   * - The API server accepts a watch if the resourceVersion is still in its watch cache.
+   *
    * Rejects with `PRO_INPUT` for an existing cluster.
    */
   compact(): Promise<void>

@@ -59,24 +59,30 @@ interface StoredForm {
 const formsOfCaches = new WeakMap<CacheReader, Map<string, StoredForm>>()
 
 /**
- * Applies `desired` with server-side apply if the cached object differs from `desired`. In steady state, no request is sent. A request is
- * sent when
+ * Applies `desired` with server-side apply if the cached object differs from `desired`. Resolves to the cached object, or to the object in
+ * the response if a request was sent. The controller must watch the type.
  *
- * - the object is not in the cache,
- * - a field of `desired` has another value in the cached object, e.g. because another client has changed the field,
- * - `desired` has changed since it was last applied. The API server then removes the fields that `desired` no longer contains. To detect
- *   such a change, the annotation `applied.proreus.dev/MANAGER` contains a hash of the applied object.
+ * A request is sent in these cases:
  *
- * The order of keys is irrelevant. A field that is null or undefined counts as absent. The API server may store a value in another form,
- * e.g. `1` for the quantity `1000m`. The process then sends one request for the object after each start, and remembers the stored form.
- * Write `desired` in the stored form to avoid this request. If `type` is a view that omits fields of `desired` (`metadataOnly`,
- * `transform`), the process sends one request after each start, and one after each change of the object by another client, for example a
- * change of the status.
+ * - The object is not in the cache.
+ * - A field of `desired` has another value in the cached object, e.g. because another client has changed the field.
+ * - `desired` has changed since it was last applied. The API server then removes the fields that `desired` no longer contains. The
+ *   annotation `applied.proreus.dev/MANAGER` contains a hash of the applied object, which shows such a change.
  *
- * The controller must watch the type. Resolves to the cached object, or to the object in the response if a request was sent.
+ * The order of keys is irrelevant. A field that is null or undefined counts as absent.
  *
- * Rejects with `PRO_CONFIG_INVALID` for an invalid or unknown option. Rejects with `PRO_INPUT` when the name or namespace is missing or
- * invalid, or when `cache.get` throws `PRO_INPUT`. Rejects with the errors of `client.apply`.
+ * In two cases, the process sends one unnecessary request for the object after each start:
+ *
+ * - The API server stores a value in another form, e.g. `1` for the quantity `1000m`. Write `desired` in the stored form to avoid this
+ *   request.
+ * - `type` is a view that omits fields of `desired` (`metadataOnly`, `transform`). The process then also sends a request after each later
+ *   change of the object, e.g. of its status.
+ *
+ * Rejects with these errors:
+ *
+ * - `PRO_CONFIG_INVALID` for an invalid or unknown option
+ * - `PRO_INPUT` if the name or namespace is missing or invalid, or if `cache.get` throws `PRO_INPUT`
+ * - the errors of `client.apply`
  *
  * @example
  * const live = await applyIfChanged(context, apps.deployment, deploymentFor(object))

@@ -75,17 +75,18 @@ interface Member {
 
 /**
  * Applies the desired dependents of `owner` in order, and then deletes the dependents that are no longer desired. If nothing has changed,
- * no write request is sent (see `applyIfChanged`).
+ * no write request is sent (see `applyIfChanged`). After a failed apply request, no further request is sent.
  *
- * An entry that is `false` or undefined is a dependent that is not desired, e.g. `site.spec.tls && dependent(core.secret, …)`. The result
- * of such an entry is undefined, so the other results keep their positions. If the list is in a variable with a type annotation, the type
- * must be `OptionalDependent[]`.
+ * A dependent is not desired if its entry is `false` or undefined, e.g. `site.spec.tls && dependent(core.secret, …)`. The result of such an
+ * entry is undefined. A variable for the list needs the type `OptionalDependent[]` if it has a type annotation.
  *
  * Each object gets the controller reference to `owner` and the label `proreus.dev/apply-set`. An object is deleted only if it has the label
- * of the set, and its controller reference has the uid of `owner`. After a failed apply request, no further request is sent.
+ * of this set, and `owner` is its controller.
  *
- * Resolves to the live objects, from which the status can be computed. Rejects with `PRO_CONFIG_INVALID` for an invalid or unknown option.
- * Rejects with the errors of `client.get`, `client.apply` and `client.delete`. Rejects with `PRO_INPUT` when
+ * Resolves to the live objects, from which the status can be computed.
+ *
+ * Rejects with the errors of `client.get`, `client.apply` and `client.delete`. Rejects with `PRO_CONFIG_INVALID` for an invalid or unknown
+ * option. Rejects with `PRO_INPUT` when
  *
  * - the name or namespace of an object is missing or invalid,
  * - an object is desired twice,

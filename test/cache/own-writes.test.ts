@@ -573,9 +573,9 @@ t.test('for any order of own writes, writes of others, events and lists, reads n
           if (removed !== undefined) {
             const known = informer.store.get(key)
             informer.deleted(key, removed.metadata.uid)
-            // The store may have an object with the same name and another uid. The informer cannot know whether this object is older or
-            // newer than the deleted object, because the response to a deletion contains no resourceVersion. The informer therefore keeps
-            // the object in the store, and `check` ignores the name until the next own write.
+            // If the store has an object with the same name and another uid, the informer keeps this object. The response to a deletion
+            // contains no resourceVersion, so the informer cannot know which of the two objects is newer. `check` therefore ignores the
+            // name until the next own write or deletion.
             if (known === undefined || known.metadata.uid === removed.metadata.uid)
               own.set(name, { version: server.version, exists: false })
             else own.delete(name)

@@ -1,9 +1,10 @@
 /**
- * Compares the compiler and the evaluator with records from the Go packages of kube-apiserver 1.36.3. The record of a valid expression
- * contains its type, its value, its cost and the estimate of its cost. The record of an invalid expression contains the problem.
+ * Compares the compiler and the evaluator with records from the Go packages of kube-apiserver 1.36.3. Each line of a file in
+ * `recorded/expressions` is the record of one expression:
  *
- * Each line of `recorded/expressions` is `[expression, problem]` or `[expression, type, value, cost, least, most]`. `least` and `most` are
- * the minimum and the maximum of the estimated cost. Expressions of match conditions have no `least` and `most`.
+ * - invalid expression: `[expression, problem]`
+ * - valid expression: `[expression, type, value, cost, least, most]`. `least` and `most` are the minimum and the maximum of the estimated
+ *   cost. Expressions of match conditions have no `least` and `most`.
  */
 import { readFileSync } from 'node:fs'
 import t from 'tap'

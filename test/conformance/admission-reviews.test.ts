@@ -71,9 +71,9 @@ function seen({ request }: Call): Seen {
 }
 
 /**
- * Returns the last review that each webhook has received since the last call of this function. Earlier reviews are ignored. A real
- * kube-apiserver first tries a write with the object in its watch cache. If this object is stale, kube-apiserver repeats the write, and
- * sends another review (k8s.io/apiserver/pkg/storage/etcd3: GuaranteedUpdate).
+ * Returns the last review that each webhook has received since the previous call of this function. Earlier reviews are ignored, because
+ * kube-apiserver may send several reviews for a write. kube-apiserver first tries the write with the object in its watch cache. If this
+ * object is stale, kube-apiserver repeats the write and sends another review (k8s.io/apiserver/pkg/storage/etcd3: GuaranteedUpdate).
  */
 function reviewed(): { mutating: Seen; validating: Seen } {
   const calls = server.take()

@@ -223,9 +223,9 @@ t.test('F11: a leader is cut off between the deletion of a Job and the creation 
   const before = await untilBuilt(key)
   await operator.stop()
   const { name, kinds, webhooks, controllers } = xxxOperator
-  // In a cluster, all replicas serve the webhooks, because they share their certificates. In this test, each operator has its own
-  // certificates, and the webhook configurations can contain the CA of only one operator. A separate operator therefore serves the
-  // webhooks, and the replicas run only the controllers.
+  // A separate operator serves the webhooks, and the replicas run only the controllers. In a cluster, every replica can serve the webhooks,
+  // because all replicas use the same certificates. In this test, each operator has its own certificates, but the webhook configurations
+  // can contain the CA of only one operator.
   const webhooksOnly = await controlPlane.startOperator([defineOperator({ name, kinds, webhooks })])
   const controllersOnly = defineOperator({ name, kinds, controllers })
   const times = { leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 200 }

@@ -52,11 +52,12 @@ class Server {
   }
 
   /**
-   * Writes `value` for a reconcile or for another client. Reconciles write a separate field for each controller and each reconciled key,
-   * and all other clients write the field `foreign`. If the field already has this value, nothing changes.
-   * If two controllers shared a field, their reconciles could write the same value. The second write would then change nothing, and its
-   * response would contain the first write. The second reconcile would therefore know the first write, and would need no later reconcile.
-   * However, this test would require a later reconcile.
+   * Writes `value` for a reconcile or for another client. Each pair of a controller and a reconciled key has its own field. All other
+   * clients write the field `foreign`. If the field already has the value `value`, nothing changes.
+   *
+   * If two controllers shared a field, a reconcile could write the value that the other controller has just written. This write would
+   * change nothing, but its response would contain the change of the other controller. The reconcile would then know this change, and no
+   * other reconcile would follow. This test, however, would require another reconcile.
    */
   put(name: string, by: By, value: number): KubernetesObject {
     const before = this.objects.get(name)

@@ -26,9 +26,9 @@ function fieldLookup(field: string): Lookup {
 const steps = new Set(['_?._', '_[_]', '_[?_]'])
 
 /**
- * Plans the operand of a selection or an index. cel-go resolves a whole chain such as `a.b[0].c` as one attribute, which begins with the
- * operand `a`. If `a` is an optional, cel-go converts the value in the optional to a Go value and back to a CEL value (see
- * `resolveAttribute`). cel-go does not convert the intermediate values `a.b` and `a.b[0]`.
+ * Plans the operand of a selection or an index. cel-go resolves a whole chain such as `a.b[0].c` as one attribute. If the first operand `a`
+ * is an optional, cel-go converts the value in the optional to a Go value and back to a CEL value (see `resolveAttribute`). cel-go does not
+ * convert the intermediate values `a.b` and `a.b[0]`.
  */
 function planStart(planner: Planner, operand: Expr): Attribute {
   const start = attributeOf(planner.plan(operand))

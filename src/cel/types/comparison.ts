@@ -18,10 +18,10 @@ import { Double, Duration, ListValue, MapValue, OpaqueValue, OptionalValue, Time
  * @throws {CelError} the error of reading an item or a field, in some cases (see `readEqual`).
  */
 export function equals(a: Value, b: Value): boolean {
-  // A shortcut for `a === b` would be wrong, because in kube-apiserver, some values do not equal themselves. The comparison of an
-  // authorizer with itself is an error. Lists of type `set` are compared by the keys of their items. If the schema of the items has the
-  // type `number`, the key of an item with the value 1 is an int64 in the left operand, but a float64 in the right operand (see
-  // list-identity.ts).
+  // A shortcut for `a === b` would be wrong, because in kube-apiserver, some values do not equal themselves:
+  // - The comparison of an authorizer with itself is an error.
+  // - Lists of type `set` are compared by the keys of their items. If the schema of the items has the type `number`, the key of the item 1
+  //   is an int64 in the left operand, but a float64 in the right operand (see list-identity.ts).
   if (a === null || b === null || typeof a === 'string') return a === b
   if (isNumber(a)) return isNumber(b) && numbersEqual(a, b)
   if (typeof a !== 'object') return a === b

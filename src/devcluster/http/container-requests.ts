@@ -1,7 +1,9 @@
 /**
- * Handles the requests that a real cluster forwards to a node or a container. When Pods are simulated, there is no container to which a
- * request could be forwarded. In this case, the log of a Pod is one line that explains that Pods are simulated. Every other request is
- * rejected with the same explanation, and discovery does not list the subresources `attach`, `exec`, `log` and `portforward` of Pods.
+ * Handles the requests that a real cluster forwards to a node or a container. When Pods are simulated, there are no containers:
+ *
+ * - The log of a scheduled Pod is one line that explains that Pods are simulated. The log of any other Pod is empty.
+ * - All requests except requests for a log are rejected.
+ * - Discovery does not list the subresources `attach`, `exec`, `log` and `portforward` of Pods.
  */
 import { isObject } from '../../api/json.ts'
 import { failure } from '../../api/status.ts'

@@ -70,9 +70,10 @@ export interface Processes extends ProcessPods {
 const clusterDomain = 'cluster.local'
 
 /**
- * Starts the driver that this machine permits, the container runtime, and, in the mode `namespaces`, the network of the cluster.
+ * Starts the driver, the container runtime, and, in the mode `namespaces`, the network of the cluster. If the driver `namespaces` cannot be
+ * created on this machine, the mode is `plain`.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when the folder of an image, or the configuration of an image, cannot be used.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the folder or the configuration of an image cannot be used.
  * @throws {ProreusError} `PRO_STATE_FILE` when `stateFolder` cannot be used in the mode `plain`.
  */
 export async function startProcesses(options: StartProcessesOptions): Promise<Processes> {

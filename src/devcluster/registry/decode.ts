@@ -202,9 +202,12 @@ function duplicateText(duplicate: string): string {
 const yamlDuplicate = /^line \d+: key /
 
 /**
- * Returns the errors about duplicate and unknown fields of a built-in type, in the order of Go's decoder. The decoder finds both kinds of
- * errors in one pass, so the errors are sorted by the positions of the fields. Duplicate keys of a YAML body come first. The decoder skips
- * the value of an unknown field, so duplicate keys in this value are not reported. The decoder reports only the first 100 errors.
+ * Returns the errors about duplicate and unknown fields of a built-in type, as Go's decoder does:
+ *
+ * - The duplicate keys of a YAML body come first.
+ * - At most 100 other errors follow. They are sorted by the positions of their fields, because the decoder finds duplicate and unknown
+ *   fields in one pass.
+ * - Duplicate keys in the value of an unknown field are not reported, because the decoder skips this value.
  */
 function inOrder(object: JsonObject, duplicates: readonly string[], unknown: readonly string[]): string[] {
   const first = unknown.slice(0, maxStrictErrors)

@@ -43,8 +43,10 @@ export interface SubresourceInfo {
   readonly write?: (object: JsonObject, written: JsonObject, context: SubresourceContext) => JsonObject
   /**
    * Returns `stored` with the changes of `written` that the subresource allows. This function is only for subresources whose request body
-   * is an object of the type that has the subresource, e.g. a Pod for `pods/ephemeralcontainers`. Default for `status`: changes of the
-   * status, and for built-in types also changes of the metadata (see `keptMetadata`).
+   * is an object of the type itself, e.g. a Pod for `pods/ephemeralcontainers`.
+   *
+   * Default for `status`: changes of the status are allowed, and for built-in types also changes of the metadata, except for
+   * `keptMetadata`.
    */
   readonly part?: (written: JsonObject, stored: JsonObject) => JsonObject
   /** Only for `status` of a built-in type: the fields of the metadata that a write does not change. Default: none. */

@@ -52,9 +52,11 @@ const tables = `
  * Opens the database in `directory`, or creates it, and loads the stored objects. No other process can open the database until this process
  * closes the database or ends. With `reset`, a database that is damaged or has a newer format is replaced.
  *
- * @throws {ProreusError} `PRO_STATE_FILE` when the database is in use, is not a database of Proreus, or cannot be read or written. The
- *   error is also thrown when other users could have read or replaced the database. Without `reset`, the error is also thrown when the
- *   database is damaged or has a newer format.
+ * @throws {ProreusError} `PRO_STATE_FILE` in these cases:
+ *
+ * - The database is in use, is not a database of Proreus, or cannot be read or written.
+ * - Other users could have read or replaced the database.
+ * - The database is damaged or has a newer format, and `reset` is not true.
  */
 export async function openObjectDatabase(directory: string, options: OpenOptions): Promise<OpenedDatabase> {
   const path = join(directory, fileName)

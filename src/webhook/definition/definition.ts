@@ -64,9 +64,10 @@ export interface WebhookHandlers<T> {
     context: ReviewContext<T>,
   ): Awaitable<readonly FieldError[]>
   /**
-   * Validates an object with reads from the cluster. The validating webhook calls this handler with the final object. If
-   * `refuseInvalidEarly` is true, the mutating webhook also calls this handler for an object that the schema accepts and a `validate`
-   * handler rejects. The response then contains the errors of both handlers.
+   * Validates an object with reads from the cluster. The validating webhook calls this handler with the final object.
+   *
+   * If `refuseInvalidEarly` is true, the mutating webhook also calls this handler when the schema accepts the object, but a `validate`
+   * handler rejects it. The user then gets the errors of both handlers.
    */
   validateInCluster?(object: DeepReadonly<T>, old: DeepReadonly<T> | undefined, context: AdmissionContext<T>): Awaitable<Verdict>
   /** Validates a deletion. Without this handler, every deletion is allowed. */

@@ -26,9 +26,9 @@ export interface Defaulted {
 
 export function mutatingHandler(webhook: CombinedWebhook): AdmissionHandler {
   const { refuseInvalidEarly } = webhook
-  // The list contains the webhooks with a `default` handler. If `refuseInvalidEarly` is true, the list also contains the webhooks with a
-  // `validate` handler. A webhook with only a `validateInCluster` handler is not in the list, because a mutating webhook calls
-  // `validateInCluster` only after a `validate` handler has rejected the object.
+  // The webhooks with a `default` handler or, if `refuseInvalidEarly` is true, a `validate` handler. If an operation has no such webhook,
+  // no handler is called. `validateInCluster` alone is not sufficient, because a mutating webhook calls `validateInCluster` only after a
+  // `validate` handler has rejected the object.
   const called = webhooksWith(webhook.webhooks, 'default', ...(refuseInvalidEarly ? (['validate'] as const) : []))
 
   return (evaluation, found, call) => {

@@ -11,12 +11,12 @@ import type { ConnectionLimits } from './limits.ts'
 
 /**
  * The quiet period of a stopping server, in milliseconds. When no request has begun for this time, the server closes all connections that
- * carry no request.
+ * carry no request. The `close` of Node.js is not sufficient, because it waits for unfinished handshakes and for connections that never
+ * carried a request.
  *
- * The server does not close these connections at once. An overloaded server may still be completing TLS handshakes, and a client sends its
- * request only after its handshake. A handshake without a request does not prolong the period, so clients that send nothing cannot delay
- * the stop until the deadline. The `close` of Node.js is not sufficient, because it waits for unfinished handshakes and for connections
- * that never carried a request.
+ * The server waits for a quiet period because an overloaded server may still be completing TLS handshakes, and a client sends its request
+ * only after its handshake. A handshake without a request does not prolong the period. Clients that send nothing can therefore not delay
+ * the stop until the deadline.
  */
 const quietMs = 1000
 
@@ -33,7 +33,7 @@ class Connection {
   readonly sender: string
   tls: Socket | undefined
   /**
-   * The responses that are not complete yet. They are in an array, because a `Set` would keep finished responses in memory. When a `Set`
+   * The responses that are not complete. They are in an array, because a `Set` could keep completed responses in memory. When a `Set`
    * grows, V8 replaces its hash table. The old table still refers to its entries and to the new table, and V8 may free the old table only
    * in the next full garbage collection.
    */

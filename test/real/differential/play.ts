@@ -1,10 +1,9 @@
 /**
- * Sends the requests of the named scenarios to both control planes. If no scenario is named, sends the requests of all scenarios. Prints
- * the differences as Markdown, with the request and the responses of both API servers.
+ * Sends the requests of scenarios to the real and the embedded API server, and prints the differences between the responses as Markdown.
  *
  *     node test/real/differential/play.ts [--all] [scenario…]
  *
- * `--all` also prints accepted differences.
+ * If no scenario is named, all scenarios are played. `--all` also prints accepted differences (accepted.yaml).
  */
 import { parseArgs } from 'node:util'
 import { startControlPlanes } from './control-planes.ts'

@@ -1,10 +1,12 @@
 /**
  * Runs the container of a Pod as a process on this machine. The process listens at an address that the API server accepts as the endpoint
- * of a Service.
+ * of a Service:
  *
- * The embedded API server accepts a loopback address as an endpoint, but kube-apiserver rejects it. With kube-apiserver, each Pod therefore
- * gets its own network namespace. Its container also gets a read-only root file system and an unprivileged user, as in a cluster. The
- * network namespace has no name. The kernel therefore removes it when its last process ends, even if the process is killed.
+ * - With the embedded API server, this address is a loopback address.
+ * - kube-apiserver rejects loopback addresses as endpoints, so each Pod gets its own network namespace. As in a cluster, the container also
+ *   gets a read-only root file system and an unprivileged user.
+ *
+ * The network namespace has no name, so the kernel removes it when its last process ends, even if the process is killed.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,8 +1,9 @@
 /**
  * The program that the drill `pods` and its tests run on a private machine (machine/private-machine.ts).
  *
- * Arguments: `kill FOLDER SEED ROUNDS` or `shop FOLDER SEED SECONDS`. The output is a JSON object with the result. If this machine cannot
- * run Pods in namespaces, the field `skipped` of the object contains the reason.
+ * Arguments: `kill FOLDER SEED ROUNDS` or `shop FOLDER SEED SECONDS`.
+ *
+ * Prints the result as a JSON object. If Pods cannot run in Linux namespaces, the object contains only the field `skipped` with the reason.
  */
 import { killRounds } from './kill/kill-rounds.ts'
 import { namespacesProblem } from './namespaces-problem.ts'

@@ -15,9 +15,9 @@ export interface PodAddress {
 }
 
 /**
- * Returns the subsets (k8s.io/kubernetes/pkg/api/v1/endpoints: RepackSubsets). Ports with the same addresses share a subset. Addresses
- * without ports are in a subset without ports. Kubernetes sorts subsets and ports by their hashes. Here, the subsets are sorted by their
- * addresses, and the ports are not sorted.
+ * Returns the subsets of an Endpoints object (k8s.io/kubernetes/pkg/api/v1/endpoints: RepackSubsets). Ports with the same addresses share a
+ * subset. Addresses without ports are in a subset without ports. The subsets are sorted by their addresses, and the ports are not sorted.
+ * Kubernetes sorts both by their hashes.
  */
 export function packSubsets(pods: readonly PodAddress[]): Subset[] {
   const sorted = pods.toSorted((a, b) => (addressKey(a.address) < addressKey(b.address) ? -1 : 1))

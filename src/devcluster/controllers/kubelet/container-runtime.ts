@@ -152,9 +152,9 @@ export interface ContainerRun {
   /** Begins the probes of the container. */
   probe(options: ProbesOptions): Probes
   /**
-   * Begins the preStop hook. The container continues to run until the kubelet calls `stop`. `stop` then waits until the hook has ended, or
-   * until `graceMs` milliseconds after the call of `prepareToStop`, whichever is earlier. If the hook has not ended by then, the hook is
-   * not aborted, and can run until the container has ended (k8s.io/kubernetes/pkg/kubelet/kuberuntime: executePreStopHook).
+   * Begins the preStop hook. The container continues to run until the kubelet calls `stop`. `stop` waits for the end of the hook, but at
+   * most until `graceMs` milliseconds after the call of `prepareToStop`. A hook that has not ended by then is not aborted, and can run
+   * until the container has ended (k8s.io/kubernetes/pkg/kubelet/kuberuntime: executePreStopHook).
    */
   prepareToStop(at: number, graceMs: number): void
   /**

@@ -110,8 +110,8 @@ async function reconcileReplicas(kind: Kind, replicaSet: ReplicaSet, context: Re
     return after === undefined ? current : { ...current, status: after }
   }
   // The status is written twice. The first write counts the Pods that existed before this reconcile, so clients can see that Pods were
-  // missing. The second write counts the Pods that exist after this reconcile. In kube-controller-manager, the next reconcile makes the
-  // second write (k8s.io/kubernetes/pkg/controller/replicaset: syncReplicaSet).
+  // missing. The second write counts the Pods that exist now. kube-controller-manager makes the second write in the next reconcile
+  // (k8s.io/kubernetes/pkg/controller/replicaset: syncReplicaSet).
   const counted = await write(replicaSet, before)
   const pods = controlledBy(podsByController, replicaSet, context)
   await write(counted, pods)

@@ -18,11 +18,11 @@ interface Selector {
 }
 
 /**
- * Resolves with the environment variables of a container, keyed by name. The variables come from `env`, `envFrom` and the Services. A value
- * is text, so invalid UTF-8 in the data of a Secret is replaced by U+FFFD.
+ * Resolves with the environment variables of a container, keyed by name. The variables come from `env`, `envFrom` and the Services. Values
+ * are text, so invalid UTF-8 in the data of a Secret is replaced by U+FFFD.
  *
- * @param place the IP addresses of the Pod and of the node, and the allocatable resources of the node, for `fieldRef` and
- *   `resourceFieldRef`. Default: the addresses in the status of the Pod, and no allocatable resources.
+ * @param place the values for `fieldRef` and `resourceFieldRef`: the IP addresses of the Pod and of the node, and the allocatable resources
+ *   of the node. Default: the addresses in the status of the Pod, and no allocatable resources.
  * @throws {ContainerConfigError} when a value is missing or invalid. The message is that of the kubelet, e.g. `configmap "x" not found`.
  */
 export async function containerEnvironment(

@@ -31,7 +31,7 @@ export interface ProgramOptions {
 /**
  * Returns the words of a command that starts a program. The current folder of the command becomes the root of the program.
  *
- * @param unshare the path of the program `unshare`. The path is necessary, because env(1) has already replaced PATH with the PATH of the
+ * @param unshare the path of the program `unshare`. The name is not sufficient, because env(1) would search for it in the PATH of the
  *   container.
  * @throws {ContainerStartError} when the uid or a gid of the user does not exist in the container, or when a word contains a null character
  */

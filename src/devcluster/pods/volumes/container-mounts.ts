@@ -18,12 +18,11 @@ export interface ReadyVolume {
 }
 
 /**
- * Resolves with the mounts of a container. Call this function for each start of the container. In a volume with a ConfigMap or Secret, a
- * `subPath` mounts a file of the current version of the volume. An update of the volume removes this file, so a later start needs new
- * mounts.
+ * Resolves with the mounts for one start of a container. Every start needs new mounts: in a ConfigMap or Secret volume, a `subPath` mounts
+ * a file of the current version of the volume, and an update of the volume removes this file.
  *
  * @param variables the environment variables of the container, to which `subPathExpr` refers.
- * @throws {ContainerConfigError} with the message of the kubelet.
+ * @throws {ContainerConfigError} with the message of the kubelet when a mount cannot be used.
  */
 export async function containerMounts(
   container: ReadonlyContainer,

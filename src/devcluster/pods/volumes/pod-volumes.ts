@@ -96,10 +96,15 @@ export class PodVolumes {
   }
 
   /**
-   * Creates the volumes that containers use, and updates the volumes whose files come from API objects. Call it before the first container
-   * starts, at `refreshAt`, and after a change of the Pod or of an object in the result of `volumeReferencesOf`. If a volume cannot be
-   * updated, its content is unchanged. Resolves with the errors of volumes that are not ready or not up to date. The first container must
-   * wait until a call resolves without errors.
+   * Creates the volumes that containers use, and updates the volumes whose files come from API objects. If the update of a volume fails,
+   * the volume keeps its content. Must be called
+   *
+   * - before the first container starts,
+   * - at `refreshAt`,
+   * - after a change of the Pod or of an object in the result of `volumeReferencesOf`.
+   *
+   * Resolves with the errors of volumes that are not ready or not up to date. The first container may start only after a call has resolved
+   * without errors.
    */
   sync(pod: ReadonlyPod): Promise<readonly VolumeError[]> {
     return this.#next(() => this.#sync(pod))

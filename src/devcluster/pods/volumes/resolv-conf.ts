@@ -25,9 +25,9 @@ export interface PodDns extends DnsSettings {
 }
 
 /**
- * The maximum number of DNS servers, the maximum number of search domains, the maximum length of the line of search domains, and the
- * maximum length of one search domain. The lengths are in characters (k8s.io/kubernetes/pkg/apis/core/validation: MaxDNSNameservers,
- * MaxDNSSearchPaths, MaxDNSSearchListChars; dns.go: formDNSSearchFitsLimits).
+ * The maximum number of DNS servers and of search domains, and the maximum length in characters of the line of search domains and of one
+ * search domain (k8s.io/kubernetes/pkg/apis/core/validation: MaxDNSNameservers, MaxDNSSearchPaths, MaxDNSSearchListChars; dns.go:
+ * formDNSSearchFitsLimits).
  */
 const [maxServers, maxSearches, maxSearchLength, maxNameLength] = [3, 32, 2048, 253]
 /** The default options of a Pod that resolves names of the cluster (dns.go: defaultDNSOptions). */

@@ -37,9 +37,13 @@ const anything: readonly PolicyRule[] = [
 const maxRights = 50_000
 
 /**
- * Checks a write of a Role or a binding, and accepts all other types. A user may grant all rights that the user has in the namespace. A user
- * with the verb `escalate` on a Role may write any rules into the Role, and a user with the verb `bind` on a Role may bind the Role.
- * Members of `system:masters` may do everything.
+ * Rejects a write of a Role or a binding that grants rights that the user lacks in the namespace. Accepts all writes of other types. A user
+ * may grant further rights in the following cases:
+ *
+ * - The user has the verb `escalate` on the Role that is written.
+ * - The user has the verb `bind` on the Role of the binding.
+ * - The user is a member of `system:masters`.
+ * - The write changes only owner references and finalizers.
  *
  * @throws {StatusError} 403 with the missing rights, or 404 when the role of a binding does not exist.
  */

@@ -1,7 +1,7 @@
 /**
- * Runs the cases in separate PID, mount and network namespaces. No other program changes the processes, mounts and links in these
- * namespaces, so the cases can count them. For the cases with subordinate ids, an overlay on /etc adds an unprivileged user who has
- * subordinate ids. The machine itself is not changed.
+ * Runs the test cases of the driver in separate PID, mount and network namespaces. No other program changes the processes, mounts and
+ * network links in these namespaces, so the cases can count them. For the cases with subordinate ids, an overlay on /etc adds an
+ * unprivileged user with such ids. The machine itself is not changed.
  */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'

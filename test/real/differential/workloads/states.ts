@@ -13,10 +13,13 @@ import type { JsonObject, JsonValue } from '../../../../src/api/json.ts'
 type Leaves = ReadonlyMap<string, JsonValue>
 
 /**
- * Returns the values of each state during the step, keyed by path. A value is omitted if it is the same as before or after the step, or if
- * it is a number between the numbers before and after the step. An entry of the result is omitted if it has no values, or if it has the
- * same values as the previous entry.
+ * Returns the momentary values of each state during the step, keyed by path.
  *
+ * - A value is omitted if it is the same as before or after the step.
+ * - A number is omitted if it is between the numbers before and after the step.
+ * - A state is omitted if no values remain, or if the values are the same as in the previous entry of the result.
+ *
+ * @param onTheWay the states during the step
  * @example
  * momentaryValues({ replicas: 1 }, [{ replicas: 2 }, { replicas: 4 }], { replicas: 3 }) // [{ replicas: 4 }]
  */

@@ -9,9 +9,9 @@ export interface ReferenceChecks {
    */
   volumes(pod: ReadonlyPod): Promise<readonly string[]> | undefined
   /**
-   * Checks the objects to which the environment variables of a container refer. The promise resolves with an error if the container cannot
-   * be created, and with undefined otherwise. The promise never rejects. If the environment variables refer to no object, the method
-   * returns undefined instead of a promise.
+   * Checks the ConfigMaps and Secrets to which the environment variables of a container refer. Returns undefined if they refer to none.
+   * Otherwise, returns a promise that never rejects. The promise resolves with an error if the container cannot be created, and with
+   * undefined if it can.
    */
   variables(pod: ReadonlyPod, container: ContainerSpec): Promise<RuntimeError | undefined> | undefined
 }

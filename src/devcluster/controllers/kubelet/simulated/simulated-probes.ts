@@ -101,12 +101,12 @@ export class SimulatedProbes implements Probes {
   }
 
   /**
-   * Returns the earliest time at which the container can be ready:
-   * - If the plan has a `readyMs`, this time is `readyMs` after the start of the container.
-   * - If the plan has no `readyMs`, and the container declares no readiness probe, this time is the start of the container.
-   * - If the plan has no `readyMs`, and the container declares a readiness probe, the function returns undefined.
+   * Returns the earliest time at which the container can be ready. For the startup probe and the liveness probe, the result is undefined.
+   * For the readiness probe, the result is
    *
-   * For the startup probe and the liveness probe, the function always returns undefined.
+   * - with `readyMs` in the plan: `readyMs` milliseconds after the start of the container,
+   * - without `readyMs`, if the container declares no readiness probe: the start of the container,
+   * - without `readyMs`, if the container declares a readiness probe: undefined.
    */
   #readyAt(kind: ProbeKind): number | undefined {
     if (kind !== 'readiness') return undefined

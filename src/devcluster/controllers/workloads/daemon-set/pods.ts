@@ -30,8 +30,8 @@ const hostNetworkTaint = ['network-unavailable', 'NoSchedule'] as const
 
 /**
  * Returns the tolerations of the Pods: the tolerations of the template, and the tolerations that Kubernetes adds to the Pods of every
- * DaemonSet. If a toleration of the template differs from an added toleration only by its `tolerationSeconds`, the added toleration
- * replaces it (…/util: AddOrUpdateDaemonPodTolerations).
+ * DaemonSet. If the template contains one of the added tolerations with `tolerationSeconds`, the result contains this toleration without
+ * `tolerationSeconds` (…/util: AddOrUpdateDaemonPodTolerations).
  */
 export function tolerationsOf({ spec }: DaemonSet): Tolerations {
   const { tolerations = [], hostNetwork } = spec?.template.spec ?? {}

@@ -89,9 +89,9 @@ function conditionsOf({ status }: Deployment): Conditions {
 }
 
 /**
- * Writes conditions if they have changed, and resolves with the Deployment that has the conditions. As in kube-controller-manager, this
- * write precedes the rest of the reconcile, so a client can see reasons such as `DeploymentResumed` and `FoundNewReplicaSet`
- * (k8s.io/kubernetes/pkg/controller/deployment: checkPausedConditions, getNewReplicaSet).
+ * Writes conditions if they have changed, and resolves with the Deployment that has the conditions. The reconcile later writes the status
+ * again, and may replace the reasons of the conditions. As in kube-controller-manager, the first write lets a client see reasons such as
+ * `DeploymentResumed` and `FoundNewReplicaSet` (k8s.io/kubernetes/pkg/controller/deployment: checkPausedConditions, getNewReplicaSet).
  */
 async function withStoredConditions(deployment: Deployment, conditions: Conditions, context: ReconcileContext): Promise<Deployment> {
   if (jsonEqual(conditions, conditionsOf(deployment))) return deployment

@@ -8,8 +8,12 @@ import { isIndexed } from './pods.ts'
 
 /**
  * Returns the active Pods to delete. `count` is the minimum number of Pods to delete. An Indexed Job needs only one Pod for each index. The
- * other Pods of each index, and all Pods without a valid index, are always deleted, even if they are more than `count`. If they are fewer
- * than `count`, `podsToDelete` chooses further Pods.
+ * following Pods are always deleted, even if they are more than `count`:
+ *
+ * - all Pods of an index except one
+ * - all Pods without a valid index
+ *
+ * If these Pods are fewer than `count`, `podsToDelete` chooses further Pods.
  */
 export function podsToRemove(
   job: DeepReadonly<batch.Job>,
