@@ -1,9 +1,10 @@
 /**
- * Writes `src/devcluster/types/merge-rules.json`: the merge strategies for the lists, maps and structs of Kubernetes' built-in types, and
- * the defaults that markers (`+default`) declare. The script reads the tags (`patchStrategy`) and the markers (`+listType`) of the Go
- * structs in the modules that `tools/kubernetes` requires.
+ * Writes `src/devcluster/types/merge-rules.json`: how the lists, maps and structs of Kubernetes' built-in types are merged, and the
+ * defaults of their fields. The script reads the tags (`patchStrategy`) and the markers (`+listType`, `+default`) of the Go structs in the
+ * modules that `tools/kubernetes` requires.
  *
- * With `--check`, exits with 1 when the file is out of date. The check is skipped when Go or a module is missing.
+ * With `--check`, the script writes nothing, and exits with 1 when the file is out of date. The check is skipped when Go or a module is
+ * missing.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'

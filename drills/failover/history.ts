@@ -43,9 +43,13 @@ export interface History {
    */
   readonly illegal: readonly string[]
   /**
-   * The writes that are late, but not illegal. A write W is late if these events happen in this order: the guard is called for W, the API
-   * server receives a write of another replica, the API server receives W. The cause is a delay in the network, or a pause of the process
-   * after the call of the guard. No client can prevent late writes.
+   * The writes that are late, but not illegal. A write W is late if these events happen in this order:
+   *
+   * - The guard is called for W.
+   * - The API server receives a write of another replica.
+   * - The API server receives W.
+   *
+   * No client can prevent late writes, because the network can delay W, and the process can pause after the call of the guard.
    */
   readonly late: readonly string[]
 }

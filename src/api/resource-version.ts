@@ -1,12 +1,13 @@
 /** Compares resourceVersions. */
 
 /**
- * Compares two resourceVersions of the same resource. Returns a negative number when `a` is older than `b`, 0 when they are equal, and a
- * positive number when `a` is newer. ResourceVersions are decimal numbers of any length
- * (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions).
+ * Compares two resourceVersions of the same resource (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions).
+ * ResourceVersions are decimal numbers of any length. Only an aggregated API server may use other strings. The result is:
  *
- * An aggregated API server may use other strings as resourceVersions. If `a` and `b` differ, and one of the two strings is not a decimal
- * number, the function returns undefined.
+ * - a negative number when `a` is older than `b`.
+ * - 0 when `a` and `b` are equal.
+ * - a positive number when `a` is newer than `b`.
+ * - undefined when `a` and `b` differ, and at least one of them is not a decimal number.
  */
 export function compareResourceVersions(a: string, b: string): number | undefined {
   if (a === b) return 0

@@ -10,9 +10,11 @@ const zonesOfGo: ReadonlyMap<string, string> = new Map([
 const shortNames = new Set(['CET', 'EET', 'EST', 'GMT', 'HST', 'MET', 'MST', 'PRC', 'ROC', 'ROK', 'UCT', 'WET'])
 
 /**
- * Returns the error with which Go's `time.LoadLocation` rejects a name; undefined when Go knows the time zone. Go opens a file of this
- * name. Therefore, `europe/berlin` and `+01:00` are unknown, although `Intl` accepts them. This function does not detect one kind of error:
- * it accepts an alias in upper case, e.g. `US/EASTERN`, which Go does not know.
+ * Returns the error of Go's `time.LoadLocation` for the name of a time zone; undefined when Go knows the time zone. Go opens a file with
+ * this name. Therefore, Go does not know some names that `Intl` accepts:
+ *
+ * - Names such as `europe/berlin` and `+01:00`: the function returns the error.
+ * - Aliases in upper case, such as `US/EASTERN`: the function does not detect the error, and returns undefined.
  */
 export function locationProblem(name: string): string | undefined {
   if (name === '' || name === 'UTC' || name === 'Local' || zonesOfGo.has(name)) return undefined

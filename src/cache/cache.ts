@@ -27,10 +27,10 @@ export interface CacheOptions {
 }
 
 export interface InformerStatus {
-  /** Describes the view. Absent if the entry is for all objects of the type. */
+  /** The type as `plural.group`. */
   readonly type: string
   readonly version: string
-  /** Describes the view; absent for a whole type. */
+  /** Describes the view. Absent if the informer has all objects of the type. */
   readonly view?: string
   readonly synced: boolean
   /** The number of objects in the cache. */

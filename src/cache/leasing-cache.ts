@@ -40,14 +40,13 @@ export interface CacheLease<R extends ResourceType = ResourceType> {
  */
 export interface OperatorCache extends CacheReader {
   /**
-   * Watches a type or view until the returned lease is released. Use this method for types that are known only at run time, e.g. because
-   * an object names them. Declare all other types in `owns`, `watches` or `reads`. All leases of a type share one watch. A declared type is
-   * already watched, so a lease of a declared type starts no watch.
+   * Watches a type or view until the returned lease is released. Use this method for types that are known only at run time, e.g. because an
+   * object names them. Declare all other types in `owns`, `watches` or `reads`.
    *
-   * No RBAC rules are generated for the type: the option `rbac` of the operator or controller must grant the verbs `list` and `watch`.
-   *
-   * A read of the type throws `PRO_INPUT` until the lease has synced. `cache.list` cannot use an index for the type. Leases of a runnable
-   * are released when its `run` ends, and those of a controller when the process stops.
+   * - RBAC: no rules are generated for the type. The option `rbac` of the operator or controller must grant the verbs `list` and `watch`.
+   * - Reads: a read of the type throws `PRO_INPUT` until a lease of the type has synced. `cache.list` cannot use an index for the type.
+   * - Watches: all leases of a type share one watch. A lease of a declared type starts no watch, because the type is already watched.
+   * - Release: leases of a runnable are released when its `run` ends, and leases of a controller when the process stops.
    *
    * @example
    * const lease = cache.acquire(resourceType({ group, version, kind, plural }))

@@ -64,9 +64,9 @@ export interface ReflectorOptions<T extends KubernetesObject> {
 }
 
 /**
- * Minimum timeout of a watch (`timeoutSeconds`), and the range of the random time that is added to the minimum. A watch ends after 5 to 10
- * minutes. The next watch may reach another replica of the API server, so the load stays balanced. The timeout is random, because watches
- * should not all end at the same time.
+ * Minimum timeout of a watch with bookmarks (`timeoutSeconds`), and the maximum random time that is added. Such a watch ends after 5 to 10
+ * minutes. The next watch may reach another replica of the API server, so the load stays balanced. Because of the random time, watches do
+ * not all end at the same time.
  */
 const minWatchSeconds = 300
 const watchSecondsSpread = 300

@@ -138,7 +138,10 @@ const metadataView: View = Object.freeze({
   description: describe({ metadataOnly: true }),
 })
 
-/** Returns the options of a view; undefined for a type without a view. */
+/**
+ * Returns the options of the view, if `type` is a view. For a type that the client's `metadataOnly(type)` has returned, returns the options
+ * of the corresponding view. For any other type, returns undefined.
+ */
 export function viewOf(type: ResourceType): View | undefined {
   return (type as Partial<CacheView>).view ?? (isMetadataOnly(type) ? metadataView : undefined)
 }

@@ -114,9 +114,9 @@ export function isUnchanged({ current, nearestParent }: Ratchet): boolean {
 }
 
 /**
- * Returns the ratchet of a field. The fields apiVersion and kind of the root get no old values, so their errors never become warnings. The
- * reason is that kube-apiserver converts the old object to the version of the new object before the comparison. Therefore, the comparison
- * cannot show whether the client has changed these fields.
+ * Returns the ratchet of a field. The root's fields apiVersion and kind get no old values, so their errors never become warnings.
+ * kube-apiserver converts the old object to the version of the new object before the comparison, so the comparison cannot show whether the
+ * client has changed these fields.
  */
 export function ratchetField(ratchet: Ratchet, name: string): Ratchet {
   const { current, nearestParent } = ratchet

@@ -46,9 +46,12 @@ export async function openFileCertificates(options: FileCertificatesOptions): Pr
 }
 
 /**
- * Reads the existing files of the folder. If the folder contains a `ca.key`, Proreus has written the keys with mode 0600. In this case, a
- * key is rejected if other users could have read or changed it. If the folder contains no `ca.key`, the file modes are not checked, because
- * the files were issued elsewhere and may be on a volume whose file modes this process cannot choose.
+ * Reads the existing files of the folder:
+ *
+ * - If the folder contains a `ca.key`, Proreus has written the keys with mode 0600. A key is rejected if other users could have read or
+ *   changed it.
+ * - Otherwise, the files were issued elsewhere. Their modes are not checked, because the files may be on a volume whose file modes this
+ *   process cannot choose.
  *
  * @throws {ProreusError} `PRO_CERTIFICATE` when a file cannot be read, or a key is rejected.
  */

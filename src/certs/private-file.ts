@@ -48,8 +48,8 @@ export async function readPrivateFile(path: string): Promise<string> {
 /**
  * Rejects a file that other users could have read or changed.
  *
- * @throws an error when the file cannot be accessed, belongs to another user, or has a mode with permissions for the group or for others.
- *   If the owner or the mode is wrong, the message is not a complete sentence: it contains only the reason, such as `its mode is …`.
+ * @throws an error when the file cannot be accessed, when its owner is neither root nor the user of this process, or when its mode has
+ *   permissions for the group or for others. The message about a wrong owner or mode contains only the reason, such as `its mode is …`.
  */
 export async function checkPrivateFile(path: string): Promise<void> {
   checkPrivate(await stat(path))

@@ -50,7 +50,9 @@ export interface DevOperatorsOptions extends DevOperators {
   readonly certDir: string
   /** The URLs of the webhooks and the metrics. Default: the addresses on which the servers listen. */
   readonly urls?: { readonly webhook: string; readonly metrics: string }
-  /** Time limit in milliseconds for running requests and reconciles after the signal aborts. Default: the default of `run`. */
+  /**
+   * Time limit in milliseconds for the requests and reconciles that are in progress when the signal aborts. Default: the default of `run`.
+   */
   readonly drainDeadlineMs?: number
   readonly logger: Logger
   readonly signal: AbortSignal

@@ -297,7 +297,10 @@ function leaderElectionOf(options: Options): Pick<RunOptions, 'leaderElection'> 
   return leaderElect === undefined ? {} : { leaderElection: true }
 }
 
-/** Returns the location of the certificates. If the result is undefined, `run` uses a Secret in a cluster, and files elsewhere. */
+/**
+ * Returns the location of the certificates; undefined for the default location. The default location is a Secret when `run` runs in a
+ * cluster, and the folder `certs` when `run` runs outside a cluster.
+ */
 function certificatesOf(
   { inCluster, namespace: own }: Connection,
   name: string,

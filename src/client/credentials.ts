@@ -52,11 +52,11 @@ export class CachedCredentials {
   }
 
   /**
-   * Returns the current credentials. `refused` contains the credentials that the server has just rejected: the header, the client
-   * certificate or both.
+   * Returns the current credentials.
    *
-   * @throws the error of `load`; `PRO_KUBECONFIG` when a load takes longer than a minute. With `keepsPrevious`, the function throws only
-   * if no load has succeeded before.
+   * @param refused the credentials that the server has just rejected: the header, the client certificate or both.
+   * @throws the error of `load`; `PRO_KUBECONFIG` when a load takes longer than a minute. With `keepsPrevious`, these errors are thrown
+   *   only if no load has succeeded before.
    */
   get(refused: Credentials = {}): Promise<Credentials> {
     if (this.#pending !== undefined) return this.#pending

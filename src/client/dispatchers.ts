@@ -24,10 +24,11 @@ const keepAliveMs = 30_000
 const connectTimeoutMs = 10_000
 
 /**
- * Two pools of connections: one for requests, and one for watches. With HTTP/1.1, a watch occupies a connection for minutes. In a common
- * pool, watches could occupy all connections, and block the requests. HTTP/2, the default of undici 8, is disabled, because all requests
- * would share one HTTP/2 connection. A lost packet or an unresponsive peer would then block all requests. docs/guides/client.md has the
- * measurements.
+ * Two pools of connections: one for requests, and one for watches. A watch occupies an HTTP/1.1 connection for minutes. In a common pool,
+ * watches could occupy all connections and block the requests.
+ *
+ * HTTP/2, the default of undici 8, is disabled. With HTTP/2, all requests would share one connection, and a lost packet or an unresponsive
+ * peer would block all of them. docs/guides/client.md has the measurements.
  */
 export class Dispatchers {
   readonly requests: Dispatcher

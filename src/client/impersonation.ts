@@ -10,9 +10,11 @@ export interface Impersonation {
   /** The name of the user, e.g. `jane` or `system:serviceaccount:default:deployer`. */
   readonly user: string
   /**
-   * The groups of the user. If `groups` is absent, the user has only the groups that the API server derives from the name. A service account
-   * has `system:serviceaccounts` and `system:serviceaccounts:<namespace>`. The API server also adds `system:authenticated` to every user
-   * except `system:anonymous` and members of `system:unauthenticated`. It adds `system:unauthenticated` to `system:anonymous`.
+   * The groups of the user. The API server adds further groups:
+   *
+   * - `system:serviceaccounts` and `system:serviceaccounts:<namespace>`, if `groups` is absent and the user is a service account
+   * - `system:unauthenticated`, if the user is `system:anonymous`
+   * - `system:authenticated`, if the user is neither `system:anonymous` nor a member of `system:unauthenticated`
    */
   readonly groups?: readonly string[]
   readonly uid?: string

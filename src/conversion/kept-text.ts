@@ -43,9 +43,11 @@ export function readKeptFields(text: string): JsonObject | undefined {
 }
 
 /**
- * Restores the stored fields that the schema accepts, except fields that a client has changed after they were stored. Returns the object
- * with these fields, and the paths of the fields that the schema rejects. The API server validates an object only in the version in which a
- * client sends it. It never validates values from an annotation, so this function validates them.
+ * Restores the fields of `kept` that the schema accepts. A field that a client has changed since it was stored is not restored. Returns the
+ * object with the restored fields, and the paths of the fields that the schema rejects.
+ *
+ * The API server validates neither the values in an annotation nor the result of a conversion. Therefore, this function validates the
+ * restored fields.
  */
 export function restoreWhatFits(
   object: JsonObject,

@@ -9,9 +9,8 @@ const againMs = 3_600_000
 const maxRemembered = 256
 
 /**
- * Returns the function that logs a warning of the API server at level `warn`. If the same controller causes the same warning again within
- * an hour, the repetition is logged at level `debug`. The message names the method and path of the request. The log line has the fields of
- * the reconcile that sent the request.
+ * Returns a function that logs a warning of the API server at level `warn`. If a controller causes a warning with the same text again
+ * within an hour, the repetition is logged at level `debug`. A log line has the fields of the reconcile that sent the request.
  */
 export function warningLog(processLogger: Logger, clock: Clock): (text: string, request: WarnedRequest) => void {
   /** For each controller and warning, the monotonic time of the last log line at level `warn`. The oldest entry is first. */

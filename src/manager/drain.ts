@@ -17,9 +17,9 @@ export interface DrainOptions {
 /** Time limit in milliseconds for requests and reconciles to end after their signals have aborted. */
 const unwindMs = 1_000
 /**
- * Time limit in milliseconds for the release of the lease. Afterwards, the cache, the leader election, the `caBundle` injection, the
- * certificates and the events stop at the same time, each with this time limit. The limits are necessary, because an API server that does
- * not respond must not delay the end of the process.
+ * Time limit in milliseconds for the release of the lease, and for each part that stops next: the cache, the leader election, the
+ * `caBundle` injection, the certificates and the events. These parts stop at the same time. Because of the limit, an API server that does
+ * not respond cannot delay the end of the process for long.
  */
 const restMs = 3_000
 /**

@@ -12,9 +12,9 @@ export interface WantedAddress {
 }
 
 /**
- * Maximum number of connections that wait to be accepted. The kernel reduces this number to net.core.somaxconn, which Go's net package also
- * uses. With the default of Node.js, 511, many simultaneous connections fill the queue. Other clients then wait a second for the
- * retransmission of their first packet.
+ * Maximum number of connections that wait to be accepted. The kernel limits this number to `net.core.somaxconn`, which is also the limit in
+ * Go's net package. The default of Node.js is 511. Many simultaneous connections fill such a short queue, and further clients wait a second
+ * before they retransmit their first packet.
  */
 const backlog = 65_535
 

@@ -39,17 +39,20 @@ interface Walk {
 }
 
 /**
- * Returns a copy of `value` as plain JSON data, with its secrets redacted. These values are secrets:
+ * Returns a copy of `value` as plain JSON data, with its secrets redacted. Secrets are, for example:
  *
- * - all values below a key that indicates a secret, such as `password`,
- * - the `value` next to a name that indicates a secret, as in `{ name: 'DB_PASSWORD', value }`,
- * - the `key` next to a `cert`,
- * - the data of Secrets,
- * - matches of `redactText` in strings, even in strings that contain JSON.
+ * - all values below a key that indicates a secret, such as `password`
+ * - the `value` next to a name that indicates a secret, as in `{ name: 'DB_PASSWORD', value }`
+ * - the `key` next to a `cert`
+ * - the data of Secrets
+ * - the matches of `redactText` in strings
  *
- * An error is replaced by its fields, a Map by an object, a Set by a list, and binary data by its length. A circular reference is replaced
- * by `[circular]`. The function never throws. It visits at most 12 levels below `value`, 10,000 values, 256 Ki characters in total,
- * and 32 Ki characters of each string. It reads each property only once, because a getter could return another value the second time.
+ * A string that contains JSON is parsed, and its secrets are redacted too. An error is replaced by its fields, a Map by an object, a Set by
+ * a list, binary data by its length, and a circular reference by `[circular]`.
+ *
+ * The limits are 12 levels below `value`, 10,000 values, 256 Ki characters in total, and 32 Ki characters of each string. The function
+ * never throws. The value of a property is read only once, and then checked and copied, because a getter could return another value the
+ * second time.
  */
 export function redact<T>(value: T): T {
   return copyOf(value, newWalk(), 'open') as T

@@ -66,10 +66,11 @@ export interface ControlPlaneOptions {
   readonly clock?: Clock
   /**
    * Returns a number in [0, 1). The numbers are used for the uids and generated names of the embedded API server, for jitter and for ids,
-   * but never for secrets. The names and uids of a type are repeatable: if the function returns the same numbers, and the objects of the
-   * type are created in the same order, the objects get the same names and uids. Objects of other types do not affect these names and uids.
-   * Operators that are started in the control plane use this function by default. Only the backend `embedded` accepts the option. Default:
-   * `Math.random`.
+   * but never for secrets. Only the backend `embedded` accepts the option. Operators that are started in the control plane use the function
+   * by default. Default: `Math.random`.
+   *
+   * If the numbers are the same in two runs, the uids and generated names of a type depend only on the order in which the objects of the
+   * type are created. Objects of other types have no influence.
    */
   readonly random?: () => number
   /** The environment variables with the paths of binaries and of the kubeconfig. Default: those of this process. */

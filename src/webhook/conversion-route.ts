@@ -59,8 +59,8 @@ interface Entry {
 }
 
 /**
- * Registers the route for conversions. If no conversion is defined, no route is registered. The route has a separate `receiveBodies`,
- * because the limits of a ConversionReview differ from those of an AdmissionReview.
+ * Registers the route for conversions, if any conversion is defined. The route has its own call of `receiveBodies`, because the limits of a
+ * ConversionReview differ from those of an AdmissionReview.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when two conversions are defined for one kind.
  */

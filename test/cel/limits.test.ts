@@ -57,9 +57,9 @@ t.test('a rule is estimated for as many values as a request has room for', (t) =
     properties: { [name]: { type: 'string', maxLength: 2500 } },
     'x-kubernetes-validations': [{ rule: `self.${name} == self.${name}` }],
   }
-  // kube-apiserver assumes at least 302 bytes for the JSON of an item: 294 for the name of the field, 4 for the quotes of the name and of
-  // the value, 2 for the braces, 1 for the colon, and 1 for a comma after the field. One more byte is necessary for a comma after each
-  // item. A request of 3 MiB therefore has room for 10,381 items.
+  // kube-apiserver assumes at least 303 bytes of JSON for an item: 294 for the field name, 4 for the quotes of the name and of the value, 2
+  // for the braces, 1 for the colon, 1 for a comma after the field, and 1 for a comma after the item. A request of 3 MiB therefore has room
+  // for 10,381 items.
   const most = `${((1004 * 10_381) / 10_000_000).toFixed(6)}x`
   t.equal(factorOf({ type: 'array', items: item }), most)
   t.equal(factorOf({ type: 'object', additionalProperties: item }), most)

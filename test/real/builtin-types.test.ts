@@ -1,8 +1,9 @@
 /**
- * Compares how Proreus and the real API server validate specs of built-in types. The API server validates an object of the built-in type.
- * Proreus validates an object of a custom kind whose `spec` has the type of the built-in object's `spec`.
- * Each compared spec has one mistake. Together, the specs contain every type of mistake that an OpenAPI schema can detect, in nearly every
- * field.
+ * Compares how Proreus and the real API server validate specs of built-in types. Each spec has one mistake. Together, the specs contain
+ * every type of mistake that an OpenAPI schema can detect, in nearly every field.
+ *
+ * The API server validates an object of the built-in type. Proreus validates an object of a custom kind whose `spec` has the type of the
+ * built-in object's `spec`.
  */
 import t from 'tap'
 import type { Test } from 'tap'

@@ -155,9 +155,9 @@ t.test('the table of a list that was validated before is not used for the next o
       t.ok(isProperList(node, list))
       return reads
     }
-    // `isProperList` finds equal items with a hash table that it reuses for every list. If the table still contained the items of the
-    // previous validation, every item would seem to be a duplicate. `isProperList` would then check the list again in a slower way. The
-    // result would still be correct, but the number of reads would increase.
+    // `isProperList` reuses one hash table for all lists. If the table still contained the items of the previous validation, items would
+    // seem to be duplicates. `isProperList` would then check the list again in a slower way. The result would still be correct, but the
+    // number of reads would increase.
     const first = readsOf()
     t.equal(readsOf(), first, `${length} items`)
     t.ok(first < 2 * length, 'there are few collisions')

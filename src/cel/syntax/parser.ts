@@ -39,9 +39,8 @@ class Parser {
   #at = 0
   #depth = 0
   /**
-   * Number of selections, method calls and indexes in the current chain so far. At the end of `a.b[0].c`, the number is 3. An index or
-   * method call is counted before its content is parsed, and a chain in this content begins at the number of the outer chain. For example,
-   * in `a.b[c.d]`, the number is 2 at `c` and 3 at `d`.
+   * Number of selections, method calls and indexes in the current chain so far. At the end of `a.b[0].c`, the number is 3. A chain inside
+   * an index or a method call continues the count of the outer chain. In `a.b[c.d]`, the number is 2 at `c` and 3 at `d`.
    */
   #steps = 0
 

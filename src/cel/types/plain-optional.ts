@@ -1,8 +1,10 @@
 /**
- * Converts optionals as cel-go does when it resolves an attribute. An attribute is a variable, an expression `c ? a : b`, or the operand of
- * a selection. cel-go takes the Go value out of the optional, and converts this Go value back to a CEL value (`cel-go/interpreter:
- * attributes.go, applyQualifiers`). The new CEL value has no schema. The conversion fails for the types that Kubernetes adds to CEL, such
- * as Quantity and URL.
+ * Converts optionals as cel-go does when it resolves an attribute: a variable, an expression `c ? a : b`, or the operand of a selection or
+ * an index. cel-go converts the content of the optional to a Go value, and then back to a CEL value (`cel-go/interpreter: attributes.go,
+ * applyQualifiers`). This conversion has two effects:
+ *
+ * - The new CEL value has no schema.
+ * - For the types that Kubernetes adds to CEL, such as Quantity and URL, the conversion fails.
  */
 import { dynamicValue } from './dynamic-value.ts'
 import { CelError } from './errors.ts'

@@ -25,9 +25,11 @@ interface WantedUser {
 }
 
 /**
- * A mode of constrained impersonation. Each mode applies to certain users, such as ServiceAccounts. The requester needs the verb
- * `impersonate:<mode>` for the user name, the uid, each group and each extra value of the impersonated user. The requester also needs the
- * verb `impersonate-on:<mode>:<verb>` for the request itself.
+ * A mode of constrained impersonation. Each mode applies to certain impersonated users, such as ServiceAccounts. The requester needs two
+ * verbs:
+ *
+ * - `impersonate:<mode>` for the user name, the uid, each group and each extra value of the impersonated user.
+ * - `impersonate-on:<mode>:<verb>` for the request itself.
  */
 interface Mode {
   readonly name: 'associated-node' | 'arbitrary-node' | 'serviceaccount' | 'user-info'
@@ -48,8 +50,9 @@ const modes: readonly Mode[] = [
 ]
 
 /**
- * If the impersonated user has at least this number of groups, the constrained verb is first checked for all groups (`*`). If the requester
- * has the verb for all groups, the groups are not checked one by one. The same applies to extra values.
+ * Minimum number of groups for a common check of the verb `impersonate:<mode>` (constrained impersonation). If the impersonated user has at
+ * least this number of groups, the verb is first checked once for the name `*`, which stands for all groups. If this check succeeds, the
+ * groups are not checked one by one. The same minimum applies to the number of extra values.
  */
 const manyValues = 4
 
@@ -134,9 +137,9 @@ function requireConstrained(mode: Mode['name'], wanted: WantedUser, requester: U
     subjects.forEach(check)
   }
   const node = nodeOf(username)
-  // In the mode `associated-node`, a requester can impersonate only its own node. Like kube-apiserver, this function nevertheless checks
-  // the verb for the name `*` (all nodes). The result that kube-apiserver caches thus does not depend on the name of the node, and one
-  // cached result applies to the tokens of all Pods of a DaemonSet.
+  // In the mode `associated-node`, a requester can impersonate only its own node. The verb is nevertheless checked for the name `*` (all
+  // nodes), as in kube-apiserver. There, the result of the check is cached. Because the result does not depend on the name of a node, one
+  // cached result applies to all Pods of a DaemonSet.
   check(node === undefined ? accountSubject(username) : { resource: 'nodes', name: mode === 'associated-node' ? '*' : node })
   uidSubjects(uid).forEach(check)
   for (const [group, text] of [

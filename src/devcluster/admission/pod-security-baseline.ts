@@ -102,7 +102,10 @@ const privileged: Check = (pod) => {
   return { reason: 'privileged', detail: `${containerNames(names)} must not set securityContext.privileged=true` }
 }
 
-/** Checks `procMount`. The level `restricted` uses this check even for Pods with a user namespace. */
+/**
+ * Checks `procMount`. The level `restricted` uses this check for all Pods. The level `baseline` uses this check for all Pods up to version
+ * 1.34, and for Pods without a user namespace from version 1.35 on.
+ */
 export const procMount: Check = (pod) => {
   const mount = ({ securityContext }: { securityContext?: { procMount?: string } }): string => securityContext?.procMount ?? 'Default'
   const names = namesWhere(pod, (container) => mount(container) !== 'Default')

@@ -34,8 +34,11 @@ export function isStricter(a: Level, b: Level): boolean {
 
 /**
  * Returns the policy that the labels of a namespace define, and the errors in the labels (k8s.io/pod-security-admission/api:
- * PolicyToEvaluate). If the label `enforce` is invalid, the level of `enforce` is `restricted`. If the label `warn` is invalid, the level
- * of `warn` is `privileged`. If the label `warn` is missing and the label `enforce` is valid, `warn` has the level of `enforce`.
+ * PolicyToEvaluate). If a label for a level is missing or invalid, the level is:
+ *
+ * - `restricted` for `enforce`, if the label `enforce` is invalid.
+ * - the level of `enforce` for `warn`, if the label `warn` is missing and the label `enforce` is valid.
+ * - `privileged` in all other cases.
  */
 export function policyOf(labels: Labels): { readonly policy: PodSecurityPolicy; readonly errors: readonly FieldError[] } {
   const errors: FieldError[] = []

@@ -17,12 +17,12 @@ export interface ServiceResolver {
 }
 
 /**
- * Returns a resolver that looks up the addresses of Services in a map.
+ * Returns a resolver that looks up the address of a Service in a map, and then with `endpointOf`. The map takes precedence, because the
+ * endpoints of a Service may be simulated Pods, and nothing listens at the addresses of simulated Pods.
  *
- * @param services returns the addresses, keyed by `namespace/name`, or by `namespace/name:port` for a Service with several ports.
- * @param exists returns true if the Service exists. The error message is different for a Service that exists but has no address.
- * @param endpointOf returns the address of a Service that is not in the map; undefined if the Service has no address. The map takes
- * precedence, because the endpoints of a Service may be simulated Pods. Nothing listens at the addresses of simulated Pods.
+ * @param services returns the map. Its keys are `namespace/name`, or `namespace/name:port` for a Service with several ports.
+ * @param exists returns true if the Service exists. The error message tells whether a Service does not exist, or has no address.
+ * @param endpointOf returns the address of a Service that is not in the map; undefined if the Service has no address.
  */
 export function mappedServices(
   services: () => Readonly<Record<string, string>>,

@@ -52,12 +52,13 @@ export interface OwnerPlace {
 }
 
 /**
- * Looks up the owners of an object. An owner is absent if no object has its name, or if the object with its name has another UID. An owner
- * in another namespace is also absent, because an owner reference cannot refer to another namespace.
+ * Looks up the owners of an object. An owner is absent if no object of its type has its name and UID. A namespaced owner is looked up only
+ * in the namespace of the object.
  *
- * If an owner is in the graph and is not in foreground deletion, the owner is not read from the API server. If such an owner is deleted
- * later, the graph reports its dependents again. Every other owner is read from the API server, because the graph may be outdated, and the
- * deletion of a dependent cannot be undone.
+ * - An owner that is in the graph and not in foreground deletion is not read from the API server. If this owner is deleted later, the graph
+ *   reports its dependents again.
+ * - Every other owner is read from the API server, unless the API server has already reported the owner as missing. The graph may be
+ *   outdated, and the deletion of a dependent cannot be undone.
  */
 export async function findOwners(object: ReadonlyObject, sources: OwnerSources, signal: AbortSignal): Promise<Owners> {
   const { client, source, observed, absent, isGone } = sources

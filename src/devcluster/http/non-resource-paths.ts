@@ -116,7 +116,7 @@ async function handleOpenApiV2(exchange: Exchange, { openApiV2 }: Services): Pro
   return respond(exchange, {
     code: 200,
     contentType: isProtobuf ? openApiV2Protobuf : 'application/json',
-    // `respond` frees the memory of the body, so the body is a copy. Later requests need the original bytes.
+    // The body is a copy of the document, because `respond` frees the memory of the body, and later requests still need the document.
     body: Buffer.from(isProtobuf ? await protobuf() : text),
     headers,
   })

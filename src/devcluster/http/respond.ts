@@ -64,9 +64,9 @@ export async function respond(exchange: Exchange, { code, contentType, body, hea
 }
 
 /**
- * Frees the memory of bytes that are no longer used, unless other bytes share the memory. The memory is outside of V8's heap. Without this
- * function, V8 would free the memory only at a garbage collection, and would collect garbage more often. The response with a list of 5,000
- * objects would then need twice the CPU time.
+ * Frees the memory of bytes that are no longer used, unless other bytes share the memory. Without this function, V8 would free the memory,
+ * which is outside of its heap, only at a garbage collection. Garbage collections would be more frequent, and a response with a list of
+ * 5,000 objects would need twice the CPU time.
  */
 function release(bytes: string | Buffer): void {
   if (typeof bytes === 'string') return

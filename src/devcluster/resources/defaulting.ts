@@ -19,7 +19,10 @@ export function withDefaults(object: JsonObject, defaults: JsonObject): JsonObje
   return filled ?? object
 }
 
-/** Returns a copy of the object with one field changed. If the field is missing, null or unchanged, returns the object itself. */
+/**
+ * Returns a copy of the object in which `change` has replaced the value of one field. If the field is missing or null, or if `change`
+ * returns the same value, the function returns the object itself.
+ */
 function changeField(object: JsonObject, key: string, change: (value: JsonValue) => JsonValue): JsonObject {
   const value = getOwn(object, key)
   if (value === undefined || value === null) return object

@@ -157,10 +157,12 @@ export class ObjectStore {
   }
 
   /**
-   * Writes an object if no other write has changed the object since the caller read it. When the write is committed, resolves with the
-   * stored object, which has a new resourceVersion. If another write has changed the object, resolves with undefined.
+   * Creates or updates an object. Resolves with:
    *
-   * @param expected the object that the caller read; undefined if the object did not exist.
+   * - the stored object, which has a new resourceVersion, when the write is committed.
+   * - undefined if another write has changed the object since the caller read it. Nothing is written.
+   *
+   * @param expected the object that the caller read from the store; undefined if the object did not exist.
    * @throws {StatusError} 500 when the write cannot be stored. The object is then unchanged.
    */
   async put(storageKey: string, key: ObjectKey, object: JsonObject, expected: JsonObject | undefined): Promise<JsonObject | undefined> {
@@ -174,11 +176,12 @@ export class ObjectStore {
   }
 
   /**
-   * Deletes an object if no other write has changed the object since the caller read it. When the deletion is committed, resolves with the
-   * last state of the object, which has the resourceVersion of the deletion. If another write has changed the object, resolves with
-   * undefined.
+   * Deletes an object. Resolves with:
    *
-   * @param expected the object that the caller read.
+   * - the last state of the object, which has the resourceVersion of the deletion, when the deletion is committed.
+   * - undefined if another write has changed the object since the caller read it. Nothing is deleted.
+   *
+   * @param expected the object that the caller read from the store.
    * @throws {StatusError} 500 when the deletion cannot be stored. The object is then unchanged.
    */
   async delete(storageKey: string, key: ObjectKey, expected: JsonObject): Promise<JsonObject | undefined> {

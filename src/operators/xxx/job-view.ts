@@ -1,4 +1,4 @@
-/** `jobView`: the Jobs in the cache. */
+/** `jobView`: the view that defines which fields of the Jobs are stored in the cache. */
 import { batch, cacheView } from 'proreus'
 import { binaryName, specHash } from './build-job.ts'
 import { occasionHash } from './clean-up-job.ts'

@@ -81,9 +81,11 @@ function ruleErrors(schema: StructuralSchema, value: JsonValue, place: string, {
 }
 
 /**
- * Validates a default inside apiVersion, kind or metadata. The default must match its own schema. In addition, the function builds an
- * object for the innermost resource that contains the default. The object has only an apiVersion, a kind, and the default as the value of
- * its field. This object must be a valid embedded resource.
+ * Validates a default inside apiVersion, kind or metadata. The default must fulfill two conditions:
+ *
+ * - The default matches its own schema.
+ * - An object with only an apiVersion, a kind, and the default as the value of its field is a valid embedded resource. The object has the
+ *   schema of the innermost resource that contains the default.
  */
 function errorsInMeta(schema: StructuralSchema, value: JsonValue, path: string, at: DefaultContext): FieldError[] {
   const { root, wrap } = at

@@ -1,6 +1,6 @@
 /**
- * Checks the schemas of allOf, anyOf, oneOf and not, which this file calls branches. Branches may restrict values, but must not specify
- * structure.
+ * Checks the schemas in `allOf`, `anyOf`, `oneOf` and `not`. In this file, each of these schemas is called a branch. A branch may restrict
+ * values, but must not specify structure.
  */
 import type { FieldError } from '../../api/field-error.ts'
 import { forbidden, required } from '../../api/field-error.ts'

@@ -62,8 +62,8 @@ export interface FaultProxy {
   cut(scope?: FaultScope): Fault
   /**
    * Stops forwarding data on connections that stay open, as when a cable is unplugged or a firewall drops packets. When the fault ends, the
-   * proxy delivers the data that was sent during the fault. If the client or the server has closed a connection during the fault, the
-   * undelivered data of this connection is lost.
+   * proxy delivers the data that was sent during the fault. The data may be lost if the client or the server has closed the connection
+   * during the fault.
    */
   halfOpen(options?: HalfOpenOptions): Fault
   /** Responds to requests with a failure `Status` instead of forwarding them. Watches that have already begun are not affected. */

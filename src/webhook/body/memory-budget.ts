@@ -1,7 +1,9 @@
 /**
- * Limits the memory of all requests in flight. A request waits when the budget has no room for it. The server does not read from the
- * connection of a waiting request, so TCP flow control makes the client wait as well. A part of the budget is a reserve for the request
- * that has waited longest. The reserve has room for any request, so at least one request can always finish.
+ * Limits the memory of all requests in flight. A request waits when the budget has no room for it. Meanwhile, the server does not read from
+ * the connection of this request, so TCP flow control makes the client wait as well.
+ *
+ * A part of the budget is a reserve for the request that has waited longest. The reserve has room for any request, so at least one request
+ * can always finish.
  */
 import type { Clock, Timer } from '../../runtime/clock.ts'
 

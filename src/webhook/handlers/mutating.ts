@@ -87,7 +87,8 @@ function asObject(result: unknown): JsonObject {
 
 /**
  * Returns the errors of the schema and of the `validate` handlers. If the schema accepts the object and a `validate` handler rejects it,
- * the `validateInCluster` handlers are also called, so that the user gets all errors at the same time.
+ * the function also calls the `validateInCluster` handlers and returns their errors too, so that the user gets all errors at the same time.
+ * Otherwise, the function does not call the `validateInCluster` handlers.
  */
 async function validateEarly(
   { webhooks: byOperation, reads }: CombinedWebhook,

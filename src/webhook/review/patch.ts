@@ -31,8 +31,8 @@ const maxPairs = 250_000
 
 /**
  * Returns the operations that change `raw` into `target`. A key whose value is undefined counts as absent. Items of a list are matched by
- * the `x-kubernetes-list-map-keys` of the schema, or by `name`. For long lists with many changes, the patch is correct, but not minimal,
- * because a minimal patch would need quadratic time.
+ * the `x-kubernetes-list-map-keys` of the schema, or by `name`. For long lists with many changes, the patch is correct, but not minimal
+ * (see `maxPairs`).
  */
 export function createPatch(raw: JsonValue, target: JsonValue, schema?: StructuralSchema): PatchOperation[] {
   const work: Work = { operations: [], numbers: new ItemNumbers(), pairsLeft: maxPairs }

@@ -16,8 +16,8 @@ export interface AcceptedDifference {
   /** The reason for the difference. The documentation for users contains this reason. */
   readonly reason: string
   /**
-   * True when the difference does not occur in every run, because it depends on the timing of the real control plane. If the patterns of
-   * such an entry match no difference, they are not reported as stale. Default: false.
+   * True when the difference does not occur in every run, because the difference depends on the timing of the real control plane. If
+   * `isRare` is true and a pattern of this entry matches no difference, the pattern is not reported as stale. Default: false.
    */
   readonly isRare?: boolean
 }

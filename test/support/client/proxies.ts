@@ -60,7 +60,7 @@ export function startSocksProxy(gate = open): Promise<Tunnels> {
   })
 }
 
-/** A TCP relay to `port`. Before the gate opens, it accepts connections and forwards nothing. */
+/** A TCP relay to `port`. Before the gate opens, the relay accepts connections and forwards nothing. */
 export function startRelay(port: number, gate = open): Promise<Tunnels> {
   const server = createServer()
   return listen(server, (tunnels, track) => {

@@ -44,8 +44,8 @@ export interface Outcome {
   /** Texts that the Events must contain. Each Event is written as `REASON: MESSAGE`. */
   readonly messages?: readonly string[]
   /**
-   * Checks those fields of the last state of the Pod that the other fields of `Outcome` do not describe. Returns the problem; undefined if
-   * these fields are as expected.
+   * Checks a part of the last state of the Pod that no other field of `Outcome` describes, e.g. `podIP`. Returns a description of the
+   * problem; undefined if there is no problem.
    */
   problem?(pod: Pod): string | undefined
 }

@@ -54,9 +54,10 @@ t.test('a body of few distinct names and of long values looks ordinary', (t) => 
 })
 
 /**
- * Returns the result of `looksOrdinary` for a body of `length` bytes. Each entry of `places` describes one sample of the body. If `name` is
- * given, the sample begins with this field name. `values` is the number of characters `,`, `[` and `{` that follow. `looksOrdinary` counts
- * each of these characters as the beginning of a value.
+ * Returns the result of `looksOrdinary` for a body of `length` bytes with the given samples.
+ *
+ * @param places the samples. A sample begins with the field name `name`, if given. Then follow `values` characters, each of which is `,`,
+ *   `[` or `{`. `looksOrdinary` counts each of these characters as the beginning of a value.
  */
 function looksOrdinaryIn(places: readonly { readonly name?: string; readonly values?: number }[], length = 96 * 97): boolean {
   const bytes = Buffer.alloc(length, 'x')

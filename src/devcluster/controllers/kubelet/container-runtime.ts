@@ -88,8 +88,8 @@ export interface PodRuntime {
   readonly readyAt: number
   /**
    * The number of sandboxes that the Pod had before the current one (CRI: PodSandboxMetadata.attempt). A sandbox is the network and the
-   * namespaces that the containers of the Pod share. If a sandbox ends although the kubelet has not stopped it, the runtime creates a new
-   * sandbox, and the kubelet starts the containers again.
+   * namespaces that the containers of the Pod share. If a sandbox ends unexpectedly, the runtime creates a new sandbox, and the kubelet
+   * starts the containers again.
    */
   readonly sandboxAttempt: number
   /** The time at which the kubelet evicts the Pod because the node lacks resources. Infinity if the kubelet never evicts the Pod. */
@@ -108,11 +108,12 @@ export interface PodRuntime {
   /** The time at which the network has been removed. Infinity until this time is known. */
   readonly removedAt: number
   /**
-   * Removes everything that the Pod has on this machine. The kubelet calls `destroy` when the Pod object has been deleted, or when another
-   * client has set the phase of the Pod to Succeeded or Failed. Before the call, the kubelet stops the containers with a grace period of 0.
+   * Removes everything that the Pod has on this machine, such as its network and its logs. The kubelet calls `destroy` when the Pod object
+   * has been deleted, or when another client has set the phase of the Pod to Succeeded or Failed. Before the call, the kubelet stops the
+   * containers with a grace period of 0.
    *
-   * If the network is removed at once, returns undefined. If the removal takes time, returns a promise that resolves when the network has
-   * been removed. The promise never rejects.
+   * If the network of the Pod is removed at once, returns undefined. If the removal of the network takes time, returns a promise that
+   * resolves when the network has been removed. The files of the Pod can be removed later. The promise never rejects.
    */
   destroy(): Promise<void> | undefined
 }

@@ -115,9 +115,11 @@ export class PodWorker {
   }
 
   /**
-   * The reason why the Pod has ended. The phase of the Pod is derived from `outcome`. If the kubelet evicts the Pod, or if the time
-   * `activeDeadlineSeconds` is exceeded, `outcome` is set when the kubelet begins to stop the containers. In all other cases, `outcome` is
-   * set when all containers have stopped (k8s.io/kubernetes/pkg/kubelet: Kubelet.generateAPIPodStatus).
+   * The reason why the Pod has ended. The phase of the Pod is derived from `outcome` (k8s.io/kubernetes/pkg/kubelet:
+   * Kubelet.generateAPIPodStatus). `outcome` is set at one of these times:
+   *
+   * - If the kubelet evicts the Pod, or `activeDeadlineSeconds` is exceeded: when the kubelet begins to stop the containers.
+   * - Otherwise: when all containers have stopped.
    */
   get outcome(): PodEnd | undefined {
     const ending = this.#stopping?.end
@@ -366,10 +368,12 @@ export class PodWorker {
   }
 
   /**
-   * Begins or continues to stop the containers. This method is called again in each later step of the Pod until all containers have
-   * stopped. All containers except sidecars are stopped first, at the same time. Then the sidecars are stopped one after the other, in the
-   * reverse order of the spec. The preStop hooks of the sidecars, however, begin together with those of the other containers. When the
-   * grace period is over, all remaining sidecars are stopped at once (k8s.io/kubernetes/pkg/kubelet/kuberuntime: newTerminationOrdering).
+   * Begins or continues to stop the containers (k8s.io/kubernetes/pkg/kubelet/kuberuntime: newTerminationOrdering). This method is called
+   * in each step of the Pod until all containers have stopped. The order is:
+   *
+   * - First, all containers except sidecars stop at the same time. The preStop hooks of the sidecars also begin at this time.
+   * - Then the sidecars stop one after the other, in the reverse order of the spec.
+   * - When the grace period is over, all remaining sidecars stop at once.
    */
   #continueToStop(at: number): void {
     const { end, killAt, wasInitialized } = this.#stopping!

@@ -59,13 +59,15 @@ export function controlledBy<R extends ResourceType>(
 }
 
 /**
- * Returns the dependents of an owner: the objects that the owner controls and whose labels match the owner's selector. Adopts matching
- * objects that have no controller. Releases controlled objects that do not match the selector. While the owner is being deleted, objects
- * are neither adopted nor released (k8s.io/kubernetes/pkg/controller: BaseControllerRefManager.ClaimObject).
+ * Returns the dependents of an owner: the objects that the owner controls and whose labels match the owner's selector. If the owner is not
+ * being deleted, the function also does the following (k8s.io/kubernetes/pkg/controller: BaseControllerRefManager.ClaimObject):
+ *
+ * - It adopts matching objects that have no controller and are not being deleted. The result includes the adopted objects.
+ * - It releases controlled objects that do not match.
  *
  * @param isCandidate returns false for objects to ignore. Default: all objects are candidates.
- * @param isMember an additional condition for dependents. Objects for which the function returns false are treated like objects that do not
- *   match the selector. Default: there is no additional condition.
+ * @param isMember an additional condition for dependents. An object for which the function returns false does not match. Default: there is
+ *   no additional condition.
  */
 export async function claimDependents<R extends ResourceType>(
   index: CacheIndex<R>,

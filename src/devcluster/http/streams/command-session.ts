@@ -20,9 +20,9 @@ export async function runSession(session: ContainerSession, streams: RemoteStrea
   try {
     // Background processes can write after the main process has exited. As with containerd, the command ends when all processes have closed
     // their output.
-    // The function waits for the output before it waits for the exit code. After an attach, `exited` resolves only when the container ends,
-    // and code that waits for `exited` stays in memory until then. If the function waited for both at the same time, each client that
-    // disconnects early would leave such code in memory.
+    // The function waits for `exited` only after the output has ended. After an attach, `exited` resolves only when the container ends, and
+    // every call that waits for `exited` stays in memory until then. The call of a client that disconnects early ends during the wait for
+    // the output, and never waits for `exited`.
     await untilAborted(outputs, signal, () => undefined)
     return await untilAborted(session.exited, signal, () => undefined)
   } finally {

@@ -62,10 +62,10 @@ export function podFieldVariable(pod: ReadonlyPod, { apiVersion = 'v1', fieldPat
 }
 
 /**
- * Returns a field of the metadata of a Pod as text (k8s.io/kubernetes/pkg/fieldpath: ExtractFieldPathAsString). In a downward API volume,
- * `fieldRef` can refer only to such a field.
+ * Returns a metadata field of a Pod as text (k8s.io/kubernetes/pkg/fieldpath: ExtractFieldPathAsString). `fieldRef` in a downward API
+ * volume supports only these fields.
  *
- * @throws {Error} when `fieldPath` does not refer to a field of the metadata that is supported. The message is that of the kubelet.
+ * @throws {Error} when `fieldPath` is not supported. The message is that of the kubelet.
  */
 export function podFieldText({ metadata }: ReadonlyPod, fieldPath: string): string {
   const subscripted = splitSubscript(fieldPath)

@@ -105,9 +105,9 @@ export class ContainerLog {
   }
 
   /**
-   * Writes the output of a container to the log. The streams are read only as fast as the disk can write. This method must be called
-   * exactly once. When the streams have ended and all output is written, the log ends and the promise resolves. The promise never rejects:
-   * if output cannot be written, `onProblem` is called, and the output is dropped.
+   * Writes the output of a container to the log. This method must be called exactly once. The streams are read only as fast as the disk can
+   * write. When the streams have ended and all output is written, the log ends and the promise resolves. The promise never rejects. Output
+   * that cannot be written is dropped, and `onProblem` is called.
    */
   async capture(stdout: Readable, stderr?: Readable): Promise<void> {
     const streams = stderr === undefined ? [this.#read('stdout', stdout)] : [this.#read('stdout', stdout), this.#read('stderr', stderr)]

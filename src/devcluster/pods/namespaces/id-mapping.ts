@@ -52,7 +52,10 @@ interface IdRange {
   readonly count: number
 }
 
-/** Maps id 0 to the user, and the ids from 1 on to the subordinate ids. */
+/**
+ * Returns the map of the user ids or group ids in the user namespace. Id 0 is mapped to `id`, the uid or gid of the user who runs Proreus.
+ * The ids greater than 0 are mapped to the subordinate ids in `ranges`.
+ */
 function idMap(id: number, ranges: readonly Omit<IdRange, 'inside'>[]): readonly IdRange[] {
   const map: IdRange[] = [{ inside: 0, outside: id, count: 1 }]
   for (const range of ranges) map.push({ inside: sizeOf(map), ...range })

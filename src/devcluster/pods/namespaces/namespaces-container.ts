@@ -149,8 +149,9 @@ export class NamespacesContainer implements ContainerProcess {
    * command is the root folder of this machine. `options` are further options of nsenter(1).
    */
   #enter(options: readonly string[]): readonly string[] {
-    // The first nsenter enters the user namespace of the cluster, and runs the second nsenter as root of this namespace. Only root may open
-    // the root folder of a process with a different uid.
+    // If the cluster has a user namespace, the first nsenter enters this namespace. The first nsenter then runs the second nsenter as root.
+    // The second nsenter opens the root folder of the outer process. If the outer process has a different uid, only root may open this
+    // folder.
     const namespaces = ['nsenter', '--target', String(this.#outerPid), '--mount', '--root', ...options, '--']
     return [...this.#place.namespaces.enter([]), ...namespaces]
   }

@@ -1,7 +1,10 @@
 /**
  * `createNamespacesDriver`: runs the containers of Pods as processes in Linux namespaces. The driver needs neither root nor a daemon. It
- * needs the Debian packages util-linux, mount, iproute2 and hostname, and for processes with a terminal also bsdutils. If Proreus does not
- * run as root, a container whose processes have different users also needs the package uidmap.
+ * needs these Debian packages:
+ *
+ * - util-linux, mount, iproute2 and hostname
+ * - bsdutils, for processes with a terminal
+ * - uidmap, for containers whose processes have different users, if Proreus does not run as root
  */
 import { isIPv4 } from 'node:net'
 import { tmpdir } from 'node:os'

@@ -130,7 +130,10 @@ export class ClusterNetwork {
     this.#hostPorts.setActive(this.#addresses.host !== undefined)
   }
 
-  /** Declares that the network of a Pod has ended. The agent resets the connections that it forwards to the Pod. */
+  /**
+   * Removes the Pod with this IP address from the network of the cluster. The agent then resets all connections that the agent forwards to
+   * this address.
+   */
   removePod(address: string): void {
     this.#pods.delete(address)
     this.#send({ type: 'pod', address })

@@ -18,8 +18,8 @@ export class NamedPipes {
   readonly stdout: Readable
   readonly stderr: Readable | undefined
   /**
-   * The driver's file descriptors of the pipe ends that the process uses. `stdout` and `stderr` cannot end before the driver has closed
-   * these descriptors.
+   * The descriptors that the driver holds for the ends of the process. Each pipe has an end for the driver and an end for the process, and
+   * the driver opens both ends. While these descriptors are open, `stdout` and `stderr` cannot end.
    */
   readonly #others: readonly number[]
 

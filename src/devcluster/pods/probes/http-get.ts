@@ -10,8 +10,8 @@ const maxRedirects = 10
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /**
- * Sends a request, and follows redirects to the same host. Returns the last response. If the redirect is to another host, the redirect
- * itself is the last response (k8s.io/kubernetes/pkg/probe/http: RedirectChecker). The caller has to read or close the response.
+ * Sends a request, and follows redirects to the same host (k8s.io/kubernetes/pkg/probe/http: RedirectChecker). Returns the last response. A
+ * redirect to another host is not followed, and is therefore the last response. The caller has to read or close the response.
  *
  * @throws {HttpError} when `sendGet` throws an `HttpError`, at the tenth redirect, and when the location of a redirect is invalid.
  * @throws the reason of `options.signal` when the signal aborts with another reason than a `DeadlineExceeded`.

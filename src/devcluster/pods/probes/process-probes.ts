@@ -101,9 +101,9 @@ export class ProcessProbes implements Probes {
   }
 
   /**
-   * Begins the liveness and readiness probes, which have waited for the startup probe. Both probes run immediately, or after their initial
-   * delays. The kubelet, too, runs the readiness probe immediately (k8s.io/kubernetes/pkg/kubelet/prober: UpdatePodStatus). However, the
-   * kubelet runs the liveness probe only when the next period of the liveness probe begins.
+   * Begins the liveness and readiness probes after the startup probe has succeeded. Both probes run immediately, or after their initial
+   * delays. The kubelet also runs the readiness probe immediately (k8s.io/kubernetes/pkg/kubelet/prober: UpdatePodStatus), but the liveness
+   * probe only when the next period of the liveness probe begins.
    */
   #start(): void {
     this.isStarted = true

@@ -22,11 +22,15 @@ export interface ImageUser {
 type Entries = readonly (readonly string[])[]
 
 /**
- * Resolves with the user of a container (k8s.io/kubernetes/pkg/securitycontext: DetermineEffectiveSecurityContext;
+ * Resolves with the user and the groups of a container (k8s.io/kubernetes/pkg/securitycontext: DetermineEffectiveSecurityContext;
  * github.com/containerd/containerd: oci.WithUser). Resolves with undefined when neither the Pod nor the image specifies a user or a group.
  *
- * @throws {ContainerConfigError} when the image specifies a user or group by a name that is not in its passwd or group file, or when one of
- *   these files cannot be read. Also thrown when `runAsNonRoot` is true, and the user is root or is specified by a name in the image.
+ * @throws {ContainerConfigError} in these cases:
+ *
+ * - The image specifies a user or group by a name that is not in its passwd or group file.
+ * - One of these files cannot be read.
+ * - `runAsNonRoot` is true, and the user is root.
+ * - `runAsNonRoot` is true, the Pod specifies no user, and the image specifies the user by a name or an invalid uid.
  */
 export async function processUser(
   pod: ReadonlyPod,

@@ -38,9 +38,9 @@ const writableByAll = 0o666
 const defaultTerminationPath = '/dev/termination-log'
 
 /**
- * Writes the files for one start of a container. All containers of a Pod share the files in /etc. These files are rewritten in place. If a
- * new file replaced such a file, the mounts of running containers would still show the old file. If the container mounts a volume at the
- * path of a file, the file is not mounted.
+ * Writes the files for one start of a container. All containers of a Pod share the files in /etc. These files are rewritten in place,
+ * because the mounts of running containers would not show a new file. A file is not mounted if the container mounts a volume at the path of
+ * this file.
  */
 export async function makeContainerFiles(container: ReadonlyContainer, options: ContainerFilesOptions): Promise<ContainerFiles> {
   const { stateFolder, podUid, restartCount, hosts, hostname, resolvConf } = options

@@ -39,9 +39,11 @@ export function answerOf(reply: Reply, sent: JsonObject, type: RecordedType): An
 }
 
 /**
- * Replaces generated names and uids, which differ between runs, by placeholders.
- * Also replaces names of Go types, such as `v1.DNSPolicy`, by `string`. If a field of a string type contains a number, the error of
- * kube-apiserver contains the name of the field's Go type. The embedded API server does not know this name and writes `string`.
+ * Replaces the parts of a text that differ between runs, or between kube-apiserver and the embedded API server:
+ *
+ * - Generated names and uids are replaced by placeholders.
+ * - The name of a Go type, such as `v1.DNSPolicy`, is replaced by `string`. If a string field contains a number, the error of
+ *   kube-apiserver names the Go type. The embedded API server does not know this type, and writes `string`.
  */
 function steadyText(value: JsonValue): JsonValue {
   const text = JSON.stringify(value)

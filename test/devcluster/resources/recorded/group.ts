@@ -66,9 +66,8 @@ export function each(table: Readonly<Record<string, readonly (JsonValue | undefi
 }
 
 /**
- * Splits a value into its leaves: returns a change that sets each leaf by its own path. The name of a request shows the beginning and the
- * end of a long value, and omits the rest. If two changes each set one long value, the names of their requests could therefore be equal.
- * With a path for each leaf, the names differ.
+ * Returns a change that sets each leaf of a value by its own path. The name of a request omits the middle of a long value. Two changes that
+ * set one long value each could therefore have the same name. With a path for each leaf, the names differ.
  */
 export function leavesAt(path: string, value: JsonValue): Change {
   const items: (readonly [string, JsonValue | undefined])[] = Array.isArray(value)

@@ -69,9 +69,9 @@ const patienceMs = 6_000
 const performances = 3
 
 /**
- * Executes a life. If the life has differences that are not accepted, the life is executed again, because some differences depend on
- * timing. An example is the result of a race between two controllers of kube-controller-manager. The returned comparisons contain the
- * accepted differences, and the differences that occur in every execution.
+ * Executes a life, and returns the comparisons of its steps. Some differences depend on timing, e.g. on a race between two controllers of
+ * kube-controller-manager. Therefore, a life is executed again if it has differences that are not accepted. Such a difference is returned
+ * only if it occurs in every execution. Accepted differences are always returned.
  */
 export async function playLife(life: Life, theatres: Sides<Theatre>, accepted: readonly AcceptedDifference[]): Promise<Comparison[]> {
   let comparisons = await perform(life, theatres, 1)

@@ -202,9 +202,13 @@ class Shop {
   }
 
   /**
-   * Returns a line for each number that differs from the expected number. The expected numbers of Pods and of folders follow from the
-   * replicas and from the existing Pods and claims. All other numbers must be the same as in `before`, which was counted before the
-   * disturbances.
+   * Compares the current numbers with the expected numbers, and returns a line for each difference:
+   *
+   * - The expected number of Pods is the number of replicas of the Deployment and the StatefulSet.
+   * - In `pods` and in `logs`, one folder is expected for each existing Pod.
+   * - In `persistent-volumes`, one folder is expected for each existing claim.
+   * - The other expected numbers are those in `before`, which were counted before the disturbances. Without `before`, the other numbers are
+   *   not compared.
    */
   async #leaks(before?: ShopCounts): Promise<readonly string[]> {
     const pods = await this.#client.list(podType, { namespace })

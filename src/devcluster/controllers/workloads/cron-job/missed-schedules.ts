@@ -22,8 +22,8 @@ interface Missed {
   /** The last scheduled time that has passed; undefined if the search found no scheduled time between `earliest` and now. */
   readonly latest?: number
   /**
-   * The approximate number of scheduled times between `earliest` and now, if this number is at least two; otherwise 0. A single time counts
-   * as 0, because its Job is due now, so the time was not missed.
+   * The approximate number of scheduled times between `earliest` and now. If there is only one scheduled time, the number is 0: the Job for
+   * this time is due now, so the time was not missed.
    */
   readonly count: number
 }

@@ -18,13 +18,17 @@ export class FailedPodDelays {
   readonly #delays = new Map<string, Delay>()
 
   /**
-   * Returns 0 if a failed Pod may be replaced at the time `now`, and records the replacement. If the Pod must not be replaced yet, returns
-   * the remaining delay in milliseconds. If the last replacement was more than 30 minutes ago, the Pod is replaced immediately and the next
-   * delay is 1 s.
+   * Decides whether a failed Pod may be replaced at the time `now`. Returns 0 and records the replacement, or returns the remaining delay
+   * in milliseconds.
+   *
+   * The Pod is replaced immediately, and the next delay is 1 s, in these cases:
+   *
+   * - The Pod is the first failed Pod of the key.
+   * - The scope has changed since the last replacement.
+   * - The last replacement was more than 30 minutes ago.
    *
    * @param key identifies the DaemonSet and the node.
-   * @param scope the UID and the observed generation of the DaemonSet. If the scope has changed, the Pod is also replaced immediately and
-   *   the next delay is also 1 s.
+   * @param scope the UID and the observed generation of the DaemonSet.
    */
   replace(key: string, scope: string, now: number): number {
     const before = this.#delays.get(key)

@@ -32,9 +32,13 @@ export function totalOf(
 }
 
 /**
- * Returns how many Pods a rolling update may add (`surge`), and how many Pods may be unavailable (`unavailable`). With the strategy
- * `Recreate`, both numbers are 0. If `maxSurge` and `maxUnavailable` both result in 0, one Pod may be unavailable, so that the rollout
- * can begin (k8s.io/kubernetes/pkg/controller/deployment/util: ResolveFenceposts, MaxUnavailable).
+ * Returns the limits of a rolling update (k8s.io/kubernetes/pkg/controller/deployment/util: ResolveFenceposts, MaxUnavailable):
+ *
+ * - `surge`: the number of Pods that the update may add
+ * - `unavailable`: the number of Pods that may be unavailable
+ *
+ * With the strategy `Recreate`, both numbers are 0. If `maxSurge` and `maxUnavailable` are both 0 after rounding, one Pod may be
+ * unavailable, so that the rollout can begin.
  */
 export function rollingLimits({ spec }: Deployment): { readonly surge: number; readonly unavailable: number } {
   const { replicas = 0, strategy } = spec ?? {}
@@ -117,9 +121,11 @@ export function proportionalSizes(deployment: Deployment, active: readonly Repli
 }
 
 /**
- * Returns the number of Pods by which the size of a ReplicaSet changes. If the number is negative, the size is reduced. `left` is the part
- * of the total change that no ReplicaSet has received yet. If `left` is positive, the result is at most `left`. Otherwise, the result is at
- * least `left` (k8s.io/kubernetes/pkg/controller/deployment/util: GetReplicaSetProportion).
+ * Returns the number of Pods to add to a ReplicaSet; negative if Pods are to be removed (k8s.io/kubernetes/pkg/controller/deployment/util:
+ * GetReplicaSetProportion).
+ *
+ * @param left the part of the total change that no ReplicaSet has received yet. A positive `left` is the maximum of the result, and a
+ *   negative `left` is the minimum.
  */
 function shareOf(replicaSet: ReplicaSet, deployment: Deployment, left: number): number {
   const size = sizeOf(replicaSet)
