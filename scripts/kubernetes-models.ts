@@ -1,12 +1,13 @@
 /**
  * Writes `src/api/kubernetes/models.ts`: TypeScript types for the JSON form of Kubernetes' built-in types, generated from the models of
- * @kubernetes/client-node. The models themselves are not suitable, because they are classes that use `Date` for times. Besides, they are
- * about nine hundred files, so a program that only needs the type of a Pod would compile slowly.
+ * @kubernetes/client-node. The models themselves are not suitable:
  *
- * The types are members of an exported namespace, because the compiler must be able to name them in declaration files of users. For
- * example, the declaration file of a kind with `Type.Builtin('PodTemplateSpec')` contains the name of the model. The compiler can name
- * the members of a namespace even when the user's file does not import the namespace. If the types were exported as a module
- * (`export * as models`), the compiler could name them only when the user's file imports the module.
+ * - They are classes that use `Date` for times.
+ * - They are about nine hundred files. A program that only needs the type of a Pod would compile slowly.
+ *
+ * The types are members of an exported namespace, so that the compiler can name them in the declaration files of users, e.g. for a kind
+ * with `Type.Builtin('PodTemplateSpec')`. With `export * as models`, the compiler could name the types only if the user's file imported the
+ * module.
  *
  * With `--check`, exits with 1 when the file is out of date.
  */

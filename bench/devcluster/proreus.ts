@@ -1,7 +1,9 @@
 /**
- * The measured process, which runs an embedded API server. The optional argument is a folder for the objects. Without the argument, the
- * objects are stored only in memory. The first line of the output is the connection as JSON. For each line of the input, the process
- * collects garbage, and writes the size of its live memory in MiB as a line of JSON.
+ * The measured process, which runs an embedded API server:
+ *
+ * - Argument (optional): the folder in which the objects are stored. Default: the objects are stored only in memory.
+ * - Output: the first line is the connection as JSON.
+ * - Input: for each line, the process collects garbage, and writes the size of its live memory in MiB as a line of JSON.
  */
 import { createInterface } from 'node:readline'
 import { startDevCluster } from '../../src/devcluster/dev-cluster.ts'

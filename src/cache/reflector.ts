@@ -165,13 +165,16 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
-   * Lists the most recent state. The request does not set `resourceVersion=0`: with this parameter, the API server may return an older
-   * state from its watch cache. After a restart of this process, a controller could then act on an older state than before the restart.
+   * Lists the most recent state. The request does not set `resourceVersion=0`, because the API server might then return an older state from
+   * its watch cache. After a restart of this process, a controller could act on an older state than before the restart.
    *
-   * The objects are listed in pages, because a streaming list (a watch with `sendInitialEvents`) takes more CPU time. Both kinds of list
-   * were measured with 5,000 ConfigMaps of 1.5 KiB on kube-apiserver 1.36, which serves both kinds from its watch cache. The pages took 60
-   * to 70 ms of CPU time in the API server, and 47 to 76 ms in this process. The stream took 120 to 140 ms in the API server, and 60 to 86
-   * ms in this process. Each list was complete after 0.15 to 0.4 s. The API server used the same amount of memory for both kinds.
+   * The objects are listed in pages, because a streaming list (a watch with `sendInitialEvents`) takes more CPU time. Measured with 5,000
+   * ConfigMaps of 1.5 KiB on kube-apiserver 1.36, which serves both kinds of list from its watch cache:
+   *
+   * - Pages: 60 to 70 ms of CPU time in the API server, and 47 to 76 ms in this process.
+   * - Streaming list: 120 to 140 ms in the API server, and 60 to 86 ms in this process.
+   *
+   * Each list was complete after 0.15 to 0.4 s. The API server used the same amount of memory for both kinds.
    */
   async #list(signal: AbortSignal): Promise<void> {
     const { type, sink } = this.#options

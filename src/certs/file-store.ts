@@ -79,9 +79,10 @@ export function isForeignPair(files: NamedTexts): boolean {
 }
 
 /**
- * Returns the trust bundle: the certificates with which clients verify a serving certificate that Proreus has not issued. The trust bundle
- * consists of the certificates of `ca.crt`. If `ca.crt` is missing or empty, the trust bundle consists of the last certificate of the
- * chain. `source` describes the trust bundle in messages.
+ * Returns the certificates with which clients verify a serving certificate that Proreus has not issued:
+ *
+ * - `trusted`: the certificates of `ca.crt`. If `ca.crt` is missing or empty, the last certificate of `chain`.
+ * - `source`: the description of `trusted` in messages.
  */
 export function trustBundleOf(
   directory: string,

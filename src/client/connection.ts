@@ -41,11 +41,11 @@ export interface Connection {
   /** Additional headers of each request, e.g. the headers of impersonation. */
   readonly headers?: Readonly<Record<string, string | string[]>>
   /**
-   * Returns the client certificate and its key as PEM. The result can also contain `ca`, the trusted certificates. Without `ca` in the
-   * result, the `ca` of the connection applies. The function is called for each request. When the result differs from the result of the
-   * previous call, new connections are opened.
-   * If the server has just rejected a request with 401, `refused` contains the certificate and the key of this request. The function should
-   * then load a new certificate, even if it has cached `refused`.
+   * Returns the client certificate and its key. Called for each request. When the result differs from the previous result, new connections
+   * are opened. A `ca` in the result replaces the `ca` of the connection.
+   *
+   * @param refused the certificate and the key that the server has just rejected with 401. The function should then load a new certificate,
+   *   even if `refused` is in its cache.
    */
   readonly tls?: (refused?: TlsFiles) => Promise<TlsFiles>
   /**

@@ -49,19 +49,24 @@ const checkResource = hasOptions(resourceChecks, ['verb', 'type'])
 const checkPath = hasOptions({ verb: isText, path: isText } satisfies Record<keyof PathAccess, OptionCheck>, ['verb', 'path'])
 
 /**
- * Returns true when a user has the permission `access`. The authorizers of the API server, e.g. RBAC, decide. Each call sends a
- * SubjectAccessReview, and the result is not cached. The API server evaluates the review with its own caches. These caches contain a new
- * RoleBinding within a second.
+ * Returns true when a user has the permission `access`, otherwise false. The authorizers of the API server, e.g. RBAC, decide. Each call
+ * sends a SubjectAccessReview. The result is not cached. The authorizers themselves use caches, which contain a new RoleBinding within a
+ * second.
  *
- * The API server does not look up the groups of the user. The rules for a group, even for `system:authenticated`, apply only if
- * `user.groups` contains the group. The `userInfo` of a TokenReview and the `context.user` of a webhook contain all groups. In a webhook,
- * `context.requesterCan` checks the requester.
+ * The API server does not look up the groups of the user, so `user.groups` must contain all of them, even `system:authenticated`. The
+ * `userInfo` of a TokenReview and the `context.user` of a webhook contain all groups. In a webhook, `context.requesterCan` checks the
+ * requester.
  *
- * The controller or webhook needs `accessReviewRule` in its `rbac`. Rejects with the signal's reason when the signal aborts.
+ * The controller or webhook needs `accessReviewRule` in its `rbac`.
  *
- * @throws {ProreusError} `PRO_PERMISSION` when this process may not create SubjectAccessReviews; `PRO_ABORTED` when the client is closed;
- * `PRO_API` when the request fails for another reason; `PRO_CONFIG_INVALID` for an invalid or unknown field of `access`. When the user lacks
- * the permission, the result is false.
+ * Rejects with the signal's reason when the signal aborts.
+ *
+ * @throws {ProreusError} one of these errors:
+ *
+ * - `PRO_PERMISSION` when this process may not create SubjectAccessReviews
+ * - `PRO_ABORTED` when the client is closed
+ * - `PRO_CONFIG_INVALID` for an invalid or unknown field of `access`
+ * - `PRO_API` when the request fails for another reason
  *
  * @example
  * const user = { username: `system:serviceaccount:${namespace}:${name}`, groups: ['system:serviceaccounts', 'system:authenticated'] }

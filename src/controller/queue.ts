@@ -134,11 +134,12 @@ export class WorkQueue<Key extends string> {
   }
 
   /**
-   * With `after`, adds a timer for `key`. If the key already has a timer, that timer gets the higher of the two priorities and the earlier
-   * of the two times.
+   * Adds `key`, immediately or after a delay:
    *
-   * Without `after`, adds an entry for `key`. If the key already has an entry, that entry gets the higher of the two priorities. If that
-   * entry is a retry, it no longer waits for its back-off.
+   * - With `after`: adds a timer for `key`. If the key already has a timer, that timer gets the higher of the two priorities and the
+   *   earlier of the two times.
+   * - Without `after`: adds an entry that waits only for a worker. If the key is already ready, held or waiting for a retry, that entry
+   *   gets the higher of the two priorities. A retry no longer waits for its back-off.
    */
   add(key: Key, options: AddOptions = {}): void {
     if (this.#shutDown) return

@@ -158,13 +158,16 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
 }
 
 /**
- * Adds the fields in `text` to `plain`, the converted object, if clients that use the version of `source` see no difference. To check this,
- * the object with the added fields is converted back to the version of `source`. The spec and status of the object are then compared: they
- * must equal those of `source`, or those of `plain` after the same conversion.
+ * Restores the stored fields from `text` in `plain`, the converted object. The fields are not restored if clients that use the version of
+ * `source` would see a difference. To check this, the restored object is converted back to this version. Its spec and status must then be
+ * the same as in one of these objects:
+ *
+ * - `source`
+ * - `plain` after the same conversion
  *
  * Returns two objects:
  *
- * - `result`: the object with the added fields; `plain` if the fields are not added.
+ * - `result`: the restored object; `plain` if no fields are restored.
  * - `back`: `result` after the conversion back to the version of `source`; undefined if this conversion fails.
  */
 async function restoreInto(

@@ -334,9 +334,8 @@ export class LeaderElector {
   }
 
   /**
-   * Records that the Lease has been deleted. The leader may still lead, so a candidate waits until the deleted Lease would have expired. If
-   * the duration in the deleted Lease is longer than `leaseDurationMs`, the candidate waits only for `leaseDurationMs`. After this time, a
-   * leader with the same options has ended its term.
+   * Records that the Lease has been deleted. The leader may still lead, so a candidate waits until the deleted Lease would have expired,
+   * but at most until `leaseDurationMs` after the last renewal. By then, a leader with the same options has ended its term.
    */
   #deleted(): void {
     if (this.#observed !== undefined) this.#observed.isDeleted = true

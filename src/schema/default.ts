@@ -9,12 +9,11 @@ import type { SchemaNode } from './node.ts'
 type Node = Pick<SchemaNode, 'properties' | 'defaulted' | 'additional' | 'items'>
 
 /**
- * Drops nulls in a value, and applies defaults. kube-apiserver first drops all nulls in the object, and then applies all defaults. This
- * function does both in one pass, because a dropped null never affects the default of another field. Unchanged objects and lists of `value`
- * are not copied.
+ * Drops nulls in a value, and applies defaults. kube-apiserver first drops all nulls, and then applies all defaults. One pass has the same
+ * result, because a dropped null never affects the default of another field. Unchanged objects and lists of `value` are not copied.
  *
- * @param dropsNulls false if the value is itself a default. The nulls in a default are kept. They are dropped later, when an object with
- *   this default is decoded again.
+ * @param dropsNulls false if the value is itself a default. Nulls in a default are dropped later, when an object with this default is
+ *   decoded again.
  */
 export function applyDefaults(node: Node, value: JsonValue, dropsNulls = true): JsonValue {
   if (typeof value !== 'object' || value === null) return value

@@ -139,10 +139,14 @@ export interface ControlPlane {
    */
   snapshot(): Promise<ClusterSnapshot>
   /**
-   * Sets all objects back to a snapshot of this control plane, without admission. The objects have the same uids as in the snapshot. The
-   * resourceVersion continues to increase. All watches end, and caches list again. Controllers then reconcile the objects that differ.
-   * Before the call, stop the operators, or wait until they have finished writing. Rejects with `PRO_INPUT` for a snapshot of another
-   * control plane.
+   * Sets all objects back to a snapshot of this control plane, without admission. Before the call, stop the operators, or wait until they
+   * have finished writing.
+   *
+   * - The objects have the same uids as in the snapshot.
+   * - The resourceVersion continues to increase.
+   * - All watches end, and caches list again. Controllers then reconcile the objects that differ.
+   *
+   * Rejects with `PRO_INPUT` for a snapshot of another control plane.
    */
   restore(snapshot: ClusterSnapshot): Promise<void>
   /**

@@ -22,12 +22,11 @@ const allowed: AdmissionResponse = Object.freeze({ allowed: true })
 /**
  * Runs the stages of a review:
  *
- * 1. `begin`: the request is decoded. In a mutating webhook, the defaults of the schema are applied. The schema validates the object.
- * 2. `mutatingHandler` or `validatingHandler`: the handlers of the webhook are called. If a `default` handler has changed the object, the
- * schema validates the object again.
- * 3. `answer`: the patch and the response are serialized.
+ * 1. `begin` decodes the request. In a mutating webhook, `begin` applies the defaults of the schema. Then the schema validates the object.
+ * 2. `handler` calls the handlers of the webhook. If a `default` handler changes the object, the schema validates the object again.
+ * 3. `answer` serializes the patch and the response.
  *
- * Handlers run on the main thread. The other steps run in the thread of the evaluation.
+ * The handlers of the webhook run on the main thread. Everything else runs in the thread of the evaluation.
  *
  * @throws {MalformedReview} when the API server has sent the request to the path of another webhook.
  */

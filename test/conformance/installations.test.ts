@@ -28,13 +28,12 @@ function kindOf(name: string, maxLength = 20) {
 }
 
 /**
- * Returns an operator with a controller and a webhook for the kind. The operators `left` and `right` share the ConfigMap `shared`.
+ * Returns an operator with a controller and a webhook for the kind:
  *
- * The controller copies the text of the object `one` to the ConfigMap `shared`. The key is the operator's name. A change of the object or
- * of the ConfigMap triggers a reconcile.
- *
- * The webhook denies objects whose text is `bad`. If the name of an object begins with `noted` and the request is not a dry run, the
- * webhook adds the operator's name as a key to a ConfigMap. This ConfigMap has the same name as the object.
+ * - The controller copies the text of the object `one` to the ConfigMap `shared`, which the operators `left` and `right` share. The key is
+ *   the operator's name. A change of the ConfigMap also triggers a reconcile.
+ * - The webhook denies objects whose text is `bad`. If the name of an object begins with `noted`, the webhook adds the operator's name as a
+ *   key to the ConfigMap with the name of the object, except in a dry run.
  */
 function operatorOf(name: string, kind: ReturnType<typeof kindOf>): Operator {
   return defineOperator({

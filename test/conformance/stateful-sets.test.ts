@@ -109,9 +109,9 @@ function untilMessage(key: NamespacedKey, wanted: string): Promise<unknown> {
 }
 
 /**
- * Starts a watch. The returned function returns the names of the Pods for which the watch has received an event of the type. If the backend
- * is kube-controller-manager, the function omits a name that repeats the previous name. kube-controller-manager sometimes replaces a Pod
- * twice, because it deletes Pods by name and its cache may be stale.
+ * Starts a watch of the Pods. The returned function returns the names of the Pods in all events of the type so far. With
+ * kube-controller-manager, the function omits a name that repeats the previous name: kube-controller-manager deletes Pods by name, and its
+ * cache may be stale, so that it sometimes replaces a Pod twice.
  */
 async function watchNames(t: Test, { namespace }: NamespacedKey, type: 'ADDED' | 'DELETED'): Promise<() => readonly string[]> {
   const stop = new AbortController()

@@ -96,8 +96,9 @@ t.test('no field is restored if the accepted ones violate a rule that was not ev
   })
   const object = { ...envelope, spec: {} }
   const kept = { fields: { spec: { fields: { a: { value: 5 }, b: { value: 1 } } } } }
-  // The rule is not evaluated while `a` has the wrong type. The first attempt of `restoreWhatFits` therefore has only two errors: the type
-  // of `a`, and an error with the path `<nil>`, which says that rules were not evaluated. The second attempt restores only `b`. In this
-  // attempt, the rule is evaluated, and the object violates the rule. `restoreWhatFits` therefore restores nothing.
+  // `restoreWhatFits` makes two attempts:
+  // - The first attempt restores `a` and `b`. `a` has the wrong type, so the rule is not evaluated. There are two errors: the type of `a`,
+  //   and an error with the path `<nil>`, which says that rules were not evaluated.
+  // - The second attempt restores only `b`. The rule is evaluated, and the object violates the rule. Therefore, nothing is restored.
   t.strictSame(restoreWhatFits(object, kept, ruled), { restored: object, refused: ['spec.a', '<nil>'] })
 })

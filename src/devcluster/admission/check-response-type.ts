@@ -12,10 +12,14 @@ export interface ExpectedReview {
 }
 
 /**
- * Returns the error for a response of a wrong type; undefined if the type is correct. A response without apiVersion or kind has no error,
- * because it is decoded as the expected type. If kube-apiserver can decode the wrong type, the error states that this type cannot be
- * converted. `Status` and the other known versions of the review are such types. For any other type, the error states that the type is not
- * registered.
+ * Returns the error for a response of a wrong type:
+ *
+ * - If apiVersion or kind is missing, the response is decoded as the expected type. There is no error.
+ * - If kube-apiserver can decode the wrong type, the error states that this type cannot be converted. These types are `Status` and the
+ *   other known versions of the review.
+ * - For any other wrong type, the error states that the type is not registered.
+ *
+ * Returns undefined when there is no error.
  */
 export function reviewTypeProblem({ apiVersion, kind }: JsonObject, expected: ExpectedReview): string | undefined {
   if (!isText(apiVersion) || !isText(kind)) return undefined

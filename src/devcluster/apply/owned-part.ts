@@ -37,9 +37,8 @@ export function ownedPart(info: AppliedType, config: JsonObject, subresource: st
 /**
  * Encodes an object as Go does. Returns the fields that a manager can own through a request to `subresource`.
  *
- * Go encodes some empty fields in every object, such as `status: {}`. If `object` is undefined, the result contains only these empty
- * fields. When a manager creates an object, the new object is compared with this result, and the manager owns only the fields that differ.
- * Therefore, the manager does not own the empty fields that Go adds.
+ * If `object` is undefined, the result contains only the empty fields that Go encodes in every object, such as `status: {}`. When a manager
+ * creates an object, the manager owns only the fields that differ from this result, and therefore none of these empty fields.
  */
 export function trackedPart(info: AppliedType, object: JsonObject = {}, subresource: string): JsonObject {
   return ownedPart(info, info.goType === undefined ? object : asGo(info.goType, object), subresource)

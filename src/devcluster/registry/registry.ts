@@ -169,11 +169,10 @@ export class Registry {
   }
 
   /**
-   * Deletes an object. `options` is a DeleteOptions. The result contains `accepted` and `object`:
+   * Deletes an object. `options` is a DeleteOptions. The result is one of the following:
    *
-   * - If the object still exists after the call, `accepted` is true, and `object` is this object.
-   * - If the object no longer exists, `accepted` is false, and `object` is a Status. For some types, `object` is the deleted object
-   *   instead.
+   * - If the object still exists, e.g. because of a finalizer: `accepted` is true, and `object` is the object.
+   * - If the object is removed: `accepted` is false, and `object` is a Status or, for some types, the deleted object.
    */
   delete(
     info: ResourceInfo,

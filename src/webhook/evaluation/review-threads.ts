@@ -118,9 +118,8 @@ export class ReviewThreads {
     for (const waiting of this.#queue) {
       const [thread] = this.#idle.keys()
       if (thread === undefined) {
-        // A thread is started only if fewer threads are starting than reviews are waiting. If a review is aborted, the thread that was
-        // started for the review continues to start, and still counts as starting. If such a thread did not count, a busy machine might
-        // start more and more threads, and none of them would become ready.
+        // A thread is started only if more reviews are waiting than threads are starting. A thread whose review was aborted still counts as
+        // starting. Otherwise, on a busy machine, each new review might start one more thread, and none of the threads would become ready.
         if (this.#starting.size < this.#queue.size) this.#start()
         return
       }

@@ -28,10 +28,11 @@ class Collected {
 }
 
 /**
- * The context that the `default` and `validate` handlers of all webhooks share.
+ * The context of one request for the `default` and `validate` handlers of all webhooks. Values that few handlers use are created on first
+ * use.
  *
- * This is a class and not an object literal with getters, because V8 would create a hidden class for each such literal. This hidden class
- * would keep the whole request in memory until the next full garbage collection. Values that few handlers use are created on first use.
+ * This is a class and not an object literal with getters: for each such literal, V8 would create a hidden class, which would keep the whole
+ * request in memory until the next full garbage collection.
  */
 export class HandlerContext implements Context {
   readonly operation: Context['operation']

@@ -1,7 +1,9 @@
 /**
- * The process that keeps the network namespace of a Pod alive, like the pause container. It listens on a port, prints the port, and
- * forwards connections to the API server through a Unix socket, because the API server is outside of the namespace. When its standard input
- * is closed, it removes the folder of the socket and exits.
+ * The process that keeps the network namespace of a Pod alive, like the pause container:
+ *
+ * - The process listens on a port, and prints the port.
+ * - The process forwards each connection to the API server, which is outside of the namespace, through a Unix socket.
+ * - When its standard input is closed, the process removes the folder of the socket and exits.
  */
 import { rmSync } from 'node:fs'
 import { connect, createServer } from 'node:net'

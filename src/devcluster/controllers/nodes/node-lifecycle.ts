@@ -1,7 +1,11 @@
 /**
- * The node lifecycle controller (k8s.io/kubernetes/pkg/controller/nodelifecycle). If the kubelet of a node is stopped for longer than the
- * grace period, the controller marks the node as unreachable and the Pods of the node as not ready. The controller also updates the taints
- * of all nodes. The simulated kubelets send no heartbeats. Instead, an annotation of the node marks its kubelet as stopped.
+ * The node lifecycle controller (k8s.io/kubernetes/pkg/controller/nodelifecycle):
+ *
+ * - If the kubelet of a node is stopped for longer than the grace period, the controller marks the node as unreachable and the Pods of the
+ *   node as not ready.
+ * - The controller updates the taints of all nodes.
+ *
+ * The simulated kubelets send no heartbeats. Instead, an annotation of the node marks its kubelet as stopped.
  */
 import { node as nodeType, pod as podType } from '../../../api/builtin.ts'
 import { findCondition, formatTime } from '../../../api/conditions.ts'

@@ -32,8 +32,8 @@ const podLevel: ReadonlySet<string> = new Set(['cpu', 'memory'])
 const maxInt64 = 9_223_372_036_854_775_807n
 
 /**
- * Returns the value of a variable that refers to a resource (k8s.io/kubernetes/pkg/kubelet: containerResourceRuntimeValue). `containerName`
- * can name a regular container or an init container. If it names an init container that has no limit, the value of the limit is 0.
+ * Returns the value of an environment variable with a `resourceFieldRef` (k8s.io/kubernetes/pkg/kubelet: containerResourceRuntimeValue). If
+ * `containerName` names an init container, a missing limit has no default, and the value is 0.
  *
  * @throws {Error} when the container or the resource is unknown. The message is that of the kubelet.
  */

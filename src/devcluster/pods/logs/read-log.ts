@@ -13,10 +13,13 @@ export type ReadLogOptions = Omit<LogOptions, 'previous'>
 const newline = 0x0a
 
 /**
- * Returns the text of a log as a stream. Without `follow`, the stream contains only the text that was in the log when the reading began.
- * With `follow`, the stream ends when the run ends. The log is read only as fast as the client reads the stream. This function reads all
- * files that have not been removed, whereas the kubelet reads only the latest file. When the signal aborts, the stream is destroyed without
- * an error.
+ * Returns the text of a log as a stream. The log is read only as fast as the client reads the stream.
+ *
+ * - Without `follow`, the stream contains only the text that was in the log when the reading began.
+ * - With `follow`, the stream ends when the run has ended and all its output has been read.
+ * - When the signal aborts, the stream is destroyed without an error.
+ *
+ * All files that have not been removed are read. The kubelet reads only the latest file.
  */
 export function readLog(log: ContainerLog, options: ReadLogOptions, signal: AbortSignal): Readable {
   const controller = new AbortController()

@@ -46,8 +46,8 @@ export class SupervisedContainer {
   }
 
   /**
-   * Called when a process that the supervisor started in the container has ended. The processes with these pids are removed from
-   * `identities`. The remaining members of their process groups are added to `identities`.
+   * Called when a process that the supervisor started in the container has ended. In `identities`, the remaining members of the process
+   * group replace the process, because they can no longer be found through the ended process.
    *
    * @param pids the pid of the program. For a program with a terminal, the pids of script(1) and of the program.
    */

@@ -26,9 +26,8 @@ export interface WatchOptions {
   readonly resourceVersion?: string | undefined
   readonly allowWatchBookmarks?: boolean | undefined
   /**
-   * If true, the watch first sends an ADDED event for each existing object. If `allowWatchBookmarks` is also true, a bookmark marks the end
-   * of these events. If false, the watch sends only changes, even if `resourceVersion` is undefined. If undefined, only `resourceVersion`
-   * decides whether the watch first sends ADDED events.
+   * True if the watch first sends an ADDED event for each existing object. With `allowWatchBookmarks`, a bookmark marks the end of these
+   * events. False if the watch sends only changes. Default: true if `resourceVersion` is undefined or `0`, otherwise false.
    */
   readonly sendInitialEvents?: boolean | undefined
   readonly timeoutSeconds?: number | undefined

@@ -37,12 +37,15 @@ export function endpointsOf(service: ServiceState, { name, protocol }: PortState
 }
 
 /**
- * Returns the endpoints that a client can reach. These are the ready endpoints that the hints of the EndpointSlices allow. If no endpoint
- * is ready, these are the terminating endpoints that are still serving.
+ * Returns the endpoints that a client can reach: the ready endpoints or, if no endpoint is ready, the terminating endpoints that are still
+ * serving.
  *
- * @param isLocal true when a client can reach only the endpoints on its own node (`internalTrafficPolicy: Local`).
- * @param client undefined for a client that is not a known Pod, such as a process of the developer's machine. For such a client, `isLocal`
- *   and the hints are ignored.
+ * - If `isLocal` is true, only the endpoints on the client's node count.
+ * - If `isLocal` is false, the hints of the EndpointSlices limit the ready endpoints.
+ * - If `client` is undefined, `isLocal` and the hints are ignored.
+ *
+ * @param isLocal true for `internalTrafficPolicy: Local`.
+ * @param client undefined for a client that is not a known Pod, such as a process of the developer's machine.
  */
 export function usableEndpoints(endpoints: readonly Endpoint[], isLocal: boolean, client: PodLocation | undefined): readonly Endpoint[] {
   if (client === undefined) return readyOrServing(endpoints)
