@@ -1,18 +1,22 @@
 /**
- * Measures the time until an operator is ready, and its memory when it is idle. The results are compared with those of a Node.js process
- * that is only an HTTP server.
+ * Measures how long an operator takes to become ready, and how much memory it uses when it is idle. The results are compared with those of
+ * a Node.js process that is only an HTTP server.
  *
  * `npm run bench -- start [--rounds 5] [--idle 3] [--built] [--node-args=--max-semi-space-size=2]`
  *
  * The operator has one kind with a webhook and a controller. It runs from `dist`, against the embedded API server in the process of the
  * benchmark. `dist` is built first, unless `--built` is given.
  *
- * In the rows `in a Pod` and `in a Pod, as in the image`, the operator reads its credentials from files and stores its certificates in a
- * Secret. In the row `in a Pod, as in the image`, the operator also gets the environment variables for Node.js and glibc from the
- * Dockerfile. In the row `with a kubeconfig`, the operator uses a kubeconfig.
+ * Rows:
  *
- * `ready` is the time from the start of the process until `/readyz` succeeds and all caches have synced. `idle RSS` is the resident memory
- * after `--idle` further seconds.
+ * - `in a Pod`: the operator reads its credentials from files, and stores its certificates in a Secret.
+ * - `in a Pod, as in the image`: like `in a Pod`, but with the environment variables for Node.js and glibc from the Dockerfile.
+ * - `with a kubeconfig`: the operator reads its credentials from a kubeconfig.
+ *
+ * Columns:
+ *
+ * - `ready ms`: the time from the start of the process until `/readyz` succeeds and all caches have synced.
+ * - `idle RSS MiB`: the resident memory `--idle` seconds later.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -1,10 +1,12 @@
 /**
- * Runs tests on a real control plane: the given files and folders, by default `test/real` and `test/conformance`. Missing binaries of the
- * control plane are built first. With `--backend existing`, the tests run on the cluster of the kubeconfig instead, and the default is only
+ * Runs the tests in the given files and folders on a real control plane. The default is `test/real` and `test/conformance`. Missing
+ * binaries of the control plane are built first.
+ *
+ * With `--backend existing`, the tests run on the cluster of the kubeconfig. No binaries are built, and the default is only
  * `test/conformance`.
  *
- * The last line of the output is the totals, `N passed, N failed`. If a missing binary cannot be built, all files are skipped. In this
- * case, the totals report one failure if the variable CI is set, and no failure if CI is not set.
+ * The last line of the output is the totals, `N passed, N failed`. If a missing binary cannot be built, all files are skipped. The totals
+ * then contain one failure if the environment variable CI is set, and no failure otherwise.
  */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'

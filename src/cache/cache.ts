@@ -89,8 +89,8 @@ export class Cache implements CacheReader, OwnWrites {
    * Returns the object with this key; undefined when the cache does not contain it. Before the cache has synced, an existing object may be
    * missing. For a cluster-scoped type, the namespace is ignored, as in `Client`.
    *
-   * @throws {ProreusError} `PRO_INPUT` when the cache cannot know whether the object exists: the type or the namespace is not watched, or
-   * the type is namespaced and the key has no namespace.
+   * @throws {ProreusError} `PRO_INPUT` when the type or the namespace is not watched, or when the type is namespaced and the key has no
+   *   namespace. The cache then cannot know whether the object exists.
    */
   get<R extends ResourceType>(type: R, { namespace, name }: ObjectKey): DeepReadonly<ObjectOf<R>> | undefined {
     const { store } = this.#watched(type)

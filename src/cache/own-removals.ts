@@ -8,13 +8,12 @@ import { formatKey } from '../api/object.ts'
 import { compareResourceVersions } from '../api/resource-version.ts'
 
 /**
- * Maximum number of entries in each of the two maps `#deletions` and `#departures`. If a map exceeds the maximum, its oldest entry is
- * removed.
+ * Maximum number of entries in `#deletions`, and in `#departures`. If a map exceeds the maximum, its oldest entry is removed.
  *
- * Without a maximum, the maps could become too large. No DELETED event of the watch removes the following entries, so most of them stay in
- * the map until the next list:
+ * Without a maximum, the maps could become too large. For the following entries, no DELETED event arrives that removes the entry. Most of
+ * these entries stay in the map until the next list:
  *
- * - all deletions in a view with a selector
+ * - deletions in a view with a selector
  * - departures of objects that the view never contained
  * - deletions and departures whose DELETED event arrived before the response to the write request
  */

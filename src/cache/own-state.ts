@@ -27,11 +27,11 @@ export interface WrittenState {
 
 /**
  * Returns true only if the states show two facts: the request has changed the object, and `after` differs from `before` only in fields that
- * the request sets. Otherwise returns false. A wrong false only causes one unnecessary reconcile.
+ * the request sets. In case of doubt, returns false, which causes at most one unnecessary reconcile.
  *
- * A write request that changes nothing succeeds, and its response is the stored object. This object can contain a change that another
- * client has made after `before`. If the function returned true for such a response, no reconcile would be called for the change of the
- * other client. The response does not show whether the request has changed the object, so the function compares the states.
+ * The success of the request does not prove that the request has changed the object. A request that changes nothing also succeeds, and its
+ * response is the stored object. The stored object can contain a change that another client has made after `before`. If the function
+ * returned true for such a response, no reconcile would be called for the change of the other client.
  */
 export function isOwnState({ content, before, after, managedFields = [] }: WrittenState): boolean {
   const { resourceVersion } = after.metadata

@@ -41,9 +41,8 @@ export interface OwnWrites {
   /**
    * Called when a request of this process has deleted an object.
    *
-   * @param uid the uid of the deleted object.
-   * @param before the cached states of the object, read with `stored` before the request was sent. If `before` contains an object with
-   *   another uid, that object was an earlier object with the same key, and no longer exists.
+   * @param before the result of `stored` before the request was sent. If an object in `before` has another uid than `uid`, that object no
+   *   longer exists either, because only one object at a time can have the key.
    */
   deleted(type: ResourceType, key: ObjectKey, uid: string, before?: StoredStates): void
 }

@@ -110,9 +110,11 @@ export class UnconfirmedWrites<T extends KubernetesObject> {
   }
 
   /**
-   * Handles a list that was requested after an interruption of the watch. Returns an entry for each object that has unconfirmed writes of
-   * this process, unless the list shows the object exactly as it was before these writes. Another client may have changed the returned
-   * objects during the interruption. If `namespace` is defined, objects in other namespaces are ignored.
+   * Returns and forgets the unconfirmed writes to objects that another client may have changed during an interruption of the watch. The
+   * writes to an object are kept only if the list shows the object exactly as it was before these writes.
+   *
+   * @param namespace the namespace of the list; undefined for a list of all namespaces. Writes to objects in other namespaces are ignored.
+   * @param objects the objects of a list that was requested after the interruption.
    */
   listed(namespace: string | undefined, objects: Store<T>): readonly Overtaken<T>[] {
     const overtaken: Overtaken<T>[] = []

@@ -105,9 +105,9 @@ function compileTyped(source: string, variables: Readonly<Record<string, Type>>,
 }
 
 /**
- * A message about a rule can contain the name of the type that the schema node declares, for example `selfType1.spec`. This function
- * replaces this name with `selfType1`, as if the node were the root of the schema. kube-apiserver's messages always contain `selfType1`,
- * because kube-apiserver compiles the rules of each schema node in this way.
+ * In a message about a rule, replaces the name of the schema node's type, for example `selfType1.spec`, with `selfType1`. kube-apiserver
+ * compiles the rules of each schema node as if the node were the root of the schema. In its messages, the type of the node is therefore
+ * `selfType1`.
  */
 function renameRootType(problem: string, type: Type): string {
   const name = rootName(type)

@@ -31,10 +31,10 @@ export interface CompiledRules {
   /**
    * Returns the field errors of an object. Never throws, whatever the object contains.
    *
-   * @param oldObject the object before an update; undefined for a new object. For a value that the old object lacks, rules that use
-   * `oldSelf` are skipped, unless `optionalOldSelf` is true.
-   * @param warn receives the errors of rules that do not use `oldSelf`, if the update leaves the value unchanged. The result does not
-   * contain these errors.
+   * @param oldObject the object before an update; undefined for a new object. For a value that `oldObject` lacks, rules that use `oldSelf`
+   *   are skipped, unless `optionalOldSelf` is true.
+   * @param warn receives the errors of values that the update leaves unchanged, if their rules do not use `oldSelf`. The result does not
+   *   contain these errors.
    */
   evaluate(object: JsonObject, oldObject?: JsonObject, warn?: (warning: FieldError) => void): readonly FieldError[]
   /**

@@ -10,12 +10,13 @@ export const maxTextBytes = constants.MAX_STRING_LENGTH
 
 /**
  * Returns the body as text. The limit of the body is the smaller of `maxBytes` and `maxTextBytes`. When the body exceeds the limit, the
- * connection is closed, and the rest of the body is not read. The promise then rejects with `tooLong()`. If `tooLong` is absent, the
- * promise resolves to the beginning of the body.
+ * connection is closed, and the rest of the body is not read:
+ *
+ * - With `tooLong`, the promise rejects with `tooLong()`.
+ * - Without `tooLong`, the promise resolves to the beginning of the body.
  *
  * The function does not call methods of undici's bodies such as `body.text()`. The bodies of undici refer to each other, and to the texts
- * that these methods return. If the function called these methods, the texts of all pages of a list would remain in memory until the next
- * full garbage collection.
+ * that these methods return. The texts of all pages of a list would therefore remain in memory until the next full garbage collection.
  */
 export async function readText(body: Readable, maxBytes: number, tooLong?: () => Error): Promise<string> {
   const limit = Math.min(maxBytes, maxTextBytes)

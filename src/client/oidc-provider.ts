@@ -27,9 +27,9 @@ interface Options {
 }
 
 /**
- * Behaves like client-go's provider (k8s.io/client-go/plugin/pkg/client/auth/oidc), except that new tokens stay in memory, and are not
- * written to the kubeconfig. In a cluster, a program often cannot write its kubeconfig. On other machines, kubectl may write the file at
- * the same time.
+ * Provides the id-token of the auth-provider, like client-go's provider (k8s.io/client-go/plugin/pkg/client/auth/oidc). Unlike in
+ * client-go, new tokens stay in memory, and are not written to the kubeconfig. In a cluster, a program often cannot write its kubeconfig.
+ * Elsewhere, kubectl may write the file at the same time.
  *
  * If the identity provider issues a new refresh-token with each renewal, the refresh-token in the kubeconfig may become invalid. For such
  * an identity provider, use an exec plugin, e.g. kubelogin.

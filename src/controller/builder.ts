@@ -77,7 +77,7 @@ function refuseController(name: string, problems: readonly string[]): void {
 }
 
 /**
- * Defines a controller. It watches objects of `type`, their dependents and the objects of `watches`. Each call of `reconcile` reconciles
+ * Defines a controller, which watches objects of `type`, their dependents and the objects of `watches`. Each call of `reconcile` reconciles
  * one object.
  *
  * @example
@@ -88,9 +88,12 @@ function refuseController(name: string, problems: readonly string[]): void {
  *   },
  * })
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when options are invalid or unknown (the message contains all of them), or when an index is
- *   for a type that the controller does not watch. Also `PRO_CONFIG_INVALID` when the controller has a finalizer, `type` is a view (see
- *   `cacheView`), and an object can leave this view because its labels or fields change.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` in these cases:
+ *
+ * - Options are invalid or unknown. The message contains all of them.
+ * - An index is for a type that the controller does not watch.
+ * - The controller has a finalizer, and `type` is a view that selects objects by labels or fields (see `cacheView`). An object with the
+ *   finalizer could leave such a view.
  */
 export function defineController<R extends ResourceType, const Watched extends readonly ResourceType[] = []>(
   type: R,

@@ -12,14 +12,19 @@ import type { ReconcileContext, Reconciler, ReconcileRequest, Result } from './r
 import { isTerminal } from './reconciler.ts'
 
 /**
- * Returns a reconciler. If the cache contains the object, the reconciler calls `reconcile`. If the object is gone, the reconciler calls
- * `deleted`.
+ * Returns a reconciler for the objects of `type`:
  *
- * The cache may lack an existing object, because the event of a dependent may arrive before the event of its owner. If no deletion event
- * was received, the reconciler therefore gets the object from the API server before it calls `deleted`.
+ * - If the cache contains the object, the reconciler calls `reconcile`.
+ * - If the cache lacks the object and a deletion event was received, the reconciler calls `deleted`. When an object leaves a view (see
+ *   `cacheView`), the informer also receives a deletion event.
+ * - If the cache lacks the object and no deletion event was received, the reconciler gets the object from the API server. The object may
+ *   exist, because the event of a dependent may arrive before the event of its owner.
  *
- * The type may be a view (see `cacheView`). When an object leaves the view, the informer receives a deletion event, and the reconciler
- * calls `deleted`. If an object exists outside the view and has never been in the view, neither `reconcile` nor `deleted` is called.
+ * After the request to the API server, there are three cases:
+ *
+ * - If the object does not exist, the reconciler calls `deleted`.
+ * - If the object exists, the reconciler requeues the key until the cache contains the object.
+ * - If the object exists, but `type` is a view without the object, the reconciler does nothing.
  *
  * @param seenGone the keys of objects whose deletion events were received. The reconciler removes the keys that it has handled.
  */

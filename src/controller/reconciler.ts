@@ -13,18 +13,22 @@ import { isObject } from '../api/json.ts'
 export type ReconcileRequest = ObjectKey
 
 /**
- * The result of a reconcile. With undefined or `{}`, the object is not requeued. With `requeueAfterMs`, it is requeued after that time.
- * With `requeue`, it is requeued with back-off until a reconcile returns another result. The default back-off is 5 ms, 10 ms, 20 ms, ….
+ * The result of a reconcile:
  *
- * When a later reconcile of the object returns `requeue`, or throws any error except a `TerminalError`, the timer of `requeueAfterMs` does
- * not change. A later reconcile that returns a result without `requeue`, or throws a `TerminalError`, cancels the timer.
+ * - undefined or `{}`: the object is not requeued.
+ * - `requeueAfterMs`: the object is requeued after that time. A `requeueAfterMs` of 0 or less has the same effect as `requeue`. For
+ *   example, `expiry - now` is negative after the expiry, and without the back-off would cause a tight loop. (In controller-runtime, 0
+ *   means no requeue.)
+ * - `requeue`: the object is requeued with back-off, by default after 5 ms, 10 ms, 20 ms, ….
+ *
+ * If the object is reconciled again before `requeueAfterMs` has passed, the outcome of the later reconcile decides about the timer:
+ *
+ * - A result without `requeue`, or a `TerminalError`, cancels the timer.
+ * - A result with `requeue`, or any other error, does not change the timer.
  *
  * `priority` is the priority of the requeued object: an integer. An object with a higher priority is reconciled earlier. A priority of 1
  * counts as 100 ms of waiting. Priorities above 600 count as 600, and priorities below -600 count as -600. Default: 0 for `requeueAfterMs`,
  * and the priority of this reconcile for `requeue`.
- *
- * A `requeueAfterMs` of 0 or less has the same effect as `requeue`. For example, `expiry - now` is negative after the expiry. Without the
- * back-off, the reconciler would then be called in a tight loop. (In controller-runtime, 0 means no requeue.)
  */
 export type Result =
   void | { readonly requeueAfterMs: number; readonly priority?: number } | { readonly requeue: true; readonly priority?: number }

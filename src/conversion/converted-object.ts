@@ -11,13 +11,18 @@ import type { CompiledSchema } from '../schema/compile.ts'
 const writable: ReadonlySet<string> = new Set(['labels', 'annotations'])
 
 /**
- * Returns the converted object. It has the given apiVersion, the kind and metadata of the source, and the spec, status, labels and
- * annotations of the converter's result. If the result has no `status` key, the status of the source is copied. Like the API server, the
- * function prunes unknown fields and applies the defaults of the schema. Empty labels or annotations are omitted.
- * The paths of the pruned fields are passed to `dropped`, except those in a copied status.
+ * Returns the converted object. Its fields have these values:
  *
+ * - `kind` and `metadata` are those of the source. Labels and annotations of the result replace those of the source. Empty labels or
+ *   annotations are omitted.
+ * - `spec` is that of the result.
+ * - `status` is that of the result. If the result has no key `status`, the status of the source is copied.
+ *
+ * Like the API server, the function prunes unknown fields and applies the defaults of the schema.
+ *
+ * @param dropped receives the paths of the pruned fields, except those in a copied status.
  * @throws {ProreusError} `PRO_INPUT` when the result or its spec is not an object, or when the result changes anything other than spec,
- * status, labels and annotations.
+ *   status, labels and annotations.
  */
 export function completeResult(
   source: JsonObject,

@@ -5,9 +5,11 @@ import type { StructuralSchema } from '../api/structural-schema.ts'
 import { differences } from './compare-versions.ts'
 
 /**
- * Returns the fields that have the same path and type in both schemas. If the two schemas of an object differ, only the common fields of
- * the object are returned. If the two schemas of a list differ but have the same list map keys, only the common fields of each item are
- * returned. Any other list whose schemas differ is dropped.
+ * Returns the fields that have the same path and type in both schemas. If the two schemas of a value differ:
+ *
+ * - For an object, only the common fields of the object are returned.
+ * - For a list with the same list map keys in both schemas, only the common fields of each item are returned.
+ * - Any other value is dropped.
  */
 export function sharedFields(object: JsonObject, from: StructuralSchema, to: StructuralSchema): JsonObject {
   const shared: JsonObject = {}

@@ -28,9 +28,9 @@ export interface InstallationNames {
    */
   readonly installer: string
   /**
-   * The field manager that applies `spec.conversion` of CRDs when the webhooks are served. It applies no other field. If `installer`
-   * applied `spec.conversion`, the next apply of the CRD without this field would remove it. An object that is then written in a version
-   * other than the storage version would lose fields.
+   * The field manager that applies only `spec.conversion` of CRDs, when the webhooks are served. If `installer` applied `spec.conversion`,
+   * its next apply of a CRD without this field would remove the conversion webhook. An object that is then written in a version other than
+   * the storage version would lose fields.
    */
   readonly conversionInstaller: string
 }

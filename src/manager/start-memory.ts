@@ -29,8 +29,8 @@ export interface StartMemoryOptions {
  * Collects garbage once, when the process is idle for the first time. The collection frees a tenth of the memory of an idle operator.
  *
  * V8's memory reducer would also collect this garbage, but it never starts in Node.js. The memory reducer waits until the allocation rate
- * of Oilpan is low. Oilpan is V8's collector for C++ objects. When there are no allocations in Oilpan, V8 assumes a high rate.
- * The output of `node --trace-memory-reducer` shows this as "high alloc".
+ * of Oilpan, V8's collector for C++ objects, is low. When Oilpan has no allocations, V8 assumes a high rate. `node --trace-memory-reducer`
+ * then prints "high alloc".
  *
  * Resolves without a collection when the heap is too large, when the process remains busy, or when the signal aborts.
  */

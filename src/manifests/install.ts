@@ -53,8 +53,10 @@ const pollMs = 20
 /**
  * Applies the CRDs, and waits until the API server serves them.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when two operators, or an operator and another installation, define a kind differently;
- * `PRO_PERMISSION` when the user may not apply CRDs; `PRO_API` when the API server does not serve a CRD in time.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when two operators define a kind differently, or when another installation has defined a kind
+ *   differently and `forceConflicts` is false.
+ * @throws {ProreusError} `PRO_PERMISSION` when the user may not apply CRDs.
+ * @throws {ProreusError} `PRO_API` when the API server does not serve a CRD in time.
  */
 export async function installKinds(
   client: Client,
@@ -327,9 +329,9 @@ async function allowed(write: Promise<unknown>): Promise<void> {
 }
 
 /**
- * Resolves when the `caBundle` of every installed admission and conversion webhook contains the certificates of `trusted`. Before that, the
- * API server cannot verify the serving certificate of this process, for example because a `caBundle` contains only the certificates of an
- * earlier process.
+ * Resolves when the `caBundle` of every admission and conversion webhook of the operators contains the certificates of `trusted`. The API
+ * server can then verify the serving certificate of this process. An installed `caBundle` may contain only the certificates of an earlier
+ * process.
  *
  * @param trusted the CA certificates of this process, as PEM
  * @throws {ProreusError} `PRO_CERTIFICATE` when a certificate is still missing after the time limit.

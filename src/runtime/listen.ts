@@ -19,11 +19,11 @@ export interface WantedAddress {
 const backlog = 65_535
 
 /**
- * Makes a server listen on `host`. Without `host`, the server listens on all IPv4 and IPv6 addresses of the machine. Returns the port. For
- * port 0, the operating system selects a free port.
+ * Makes a server listen on an address, and returns the port. If the wanted port is 0, the operating system selects a free port.
  *
- * @throws {ProreusError} `PRO_PORT_IN_USE` if the address is in use, `PRO_PERMISSION` if the user may not listen on the port, and
- *   `PRO_CONFIG_INVALID` if the server cannot listen for another reason.
+ * @throws {ProreusError} `PRO_PORT_IN_USE` if the address is in use.
+ * @throws {ProreusError} `PRO_PERMISSION` if the user may not listen on the port.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` if the server cannot listen for another reason.
  */
 export async function listen(server: Server, wanted: WantedAddress): Promise<number> {
   const { host, port } = wanted

@@ -17,10 +17,12 @@ export function newUuid(random: () => number): string {
 }
 
 /**
- * Creates named streams of random numbers. The returned function takes the name of a stream and returns its generator. A second call with
- * the same name returns the same generator, which continues the stream.
- * Four numbers from `random` determine the numbers of all streams. The numbers of a stream do not depend on the use of other streams.
- * Therefore, tasks that run concurrently and use different streams always make the same choices, in whatever order the tasks run.
+ * Creates named streams of random numbers. The returned function returns the generator of the stream with the given name. A second call
+ * with the same name returns the same generator, which continues the stream.
+ *
+ * The numbers of a stream depend only on its name and on four numbers that are taken from `random` at the beginning. Other streams have no
+ * influence. If each of several concurrent tasks uses its own stream, each task therefore always gets the same numbers, in whatever order
+ * the tasks run.
  */
 export function randomStreams(random: () => number): (name: string) => () => number {
   const seed = newUuid(random)

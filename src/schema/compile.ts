@@ -40,8 +40,10 @@ export interface CompiledSchema {
   unknownFields(object: JsonObject, limit?: number): readonly string[]
   /**
    * Prunes an object that was converted from another version. Drops null fields that are not nullable and have no default. Applies no
-   * defaults. If the object has unknown fields, calls `dropped` with the paths of these fields. The paths have the same order and format as
-   * `unknown` in the result of `prune`.
+   * defaults.
+   *
+   * @param dropped receives the paths of the unknown fields, in the order and format of `unknown` in the result of `prune`. Not called if
+   *   there are no unknown fields.
    */
   convert(object: JsonObject, dropped?: (paths: readonly string[]) => void): JsonObject
   /**

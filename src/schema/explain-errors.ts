@@ -209,9 +209,9 @@ function explainObject(node: SchemaNode, object: JsonObject, at: Place, found: E
       path: child === undefined ? `${path}.${key}` : childPath(path, key),
       field: child === undefined ? keyPath(at.field, key) : fieldChildPath(at.field, key),
     }
-    // Errors of apiVersion and kind at the root are never tolerated, not even when these fields are unchanged. kube-apiserver converts the
-    // old object to the version of the new object before it compares the objects. After the conversion, these fields would look unchanged
-    // even if the request changes them. kube-apiserver therefore does not compare them (`ratchetingValueValidator.SubPropertyValidator`).
+    // An update never tolerates errors of apiVersion and kind at the root. kube-apiserver does not compare these fields with the old object
+    // (`ratchetingValueValidator.SubPropertyValidator`), because it first converts the old object to the version of the new object. After
+    // this conversion, the fields always look unchanged.
     const isType = path === '' && (key === 'apiVersion' || key === 'kind')
     matches += explainValue(schema, value, place, found, isType ? undefined : oldField(node, old, key))
   }

@@ -34,9 +34,10 @@ const checkOptions = hasOptions({
 } satisfies Record<keyof EventOptions, OptionCheck>)
 
 /**
- * Records Kubernetes Events about objects. `event` never throws and returns immediately. Like client-go, the recorder counts repeated
- * Events, combines similar Events, limits the number of Events about one object, and tries for about two minutes to write an Event. An
- * Event that cannot be written is logged and dropped.
+ * Records Kubernetes Events about objects. `event` returns immediately and never throws.
+ *
+ * As in client-go, repeated Events are counted, similar Events are combined, and the number of Events about one object is limited. If a
+ * write fails temporarily, it is retried for about two minutes. An Event that cannot be written is logged and dropped.
  */
 export interface EventRecorder {
   event(object: DeepReadonly<KubernetesObject>, type: EventType, reason: string, message: string, options?: EventOptions): void

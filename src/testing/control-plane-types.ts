@@ -26,11 +26,15 @@ export interface ControlPlaneOptions {
   /** The implementation of the control plane. Default `embedded`. */
   readonly backend?: ControlPlaneBackend
   /**
-   * True: the control plane runs the scheduler, the nodes and the controllers of Kubernetes, e.g. the controllers for garbage collection,
-   * namespace deletion, Deployments and Jobs. False: the control plane runs only the API server. A list selects controllers by name, in the
-   * notation of kube-controller-manager's flag `--controllers`: `['*', '-deployment-controller']` selects all controllers except one, and
-   * `['job-controller']` selects one controller. If `serviceaccount-controller` does not run, Pods can be created without a ServiceAccount.
-   * Default true. The option has no effect on an existing cluster.
+   * Which components of Kubernetes run in addition to the API server. Default true. The option has no effect on an existing cluster.
+   *
+   * - True: the scheduler, the nodes and all controllers, e.g. for garbage collection, namespace deletion, Deployments and Jobs.
+   * - False: none.
+   * - A list: the scheduler, the nodes and the selected controllers. The notation is that of kube-controller-manager's flag
+   *   `--controllers`: `['*', '-deployment-controller']` selects all controllers except one, and `['job-controller']` selects one
+   *   controller.
+   *
+   * If `serviceaccount-controller` does not run, Pods can be created without a ServiceAccount.
    */
   readonly controllers?: ControllerSelection
   /**

@@ -83,10 +83,13 @@ function nameInTests(operators: readonly Operator[], given: string | undefined):
 }
 
 /**
- * Returns the rules of the ClusterRole that `proreus generate` writes for the operators. A test can run the operators as a user or
- * ServiceAccount that has only these rules. The test then fails when a handler or reconciler needs a permission that the rules do not
- * contain. The option `rbac` of an operator adds permissions to the rules. `name` is the name of the installation. Its default is the same
- * as in `startOperator`.
+ * Returns the rules of the ClusterRole that `proreus generate` writes for the operators. The rules include those in the option `rbac` of an
+ * operator.
+ *
+ * A test can run the operators as a user or ServiceAccount that has only these rules. The test then fails when a handler or reconciler
+ * needs another permission.
+ *
+ * @param name the name of the installation. The default is the same as in `startOperator`.
  */
 export function rulesOfOperators(operators: readonly Operator[], name?: string): readonly PolicyRule[] {
   return managerRole(operators, namesOf(nameInTests(operators, name)))['rules'] as unknown as readonly PolicyRule[]

@@ -45,20 +45,22 @@ export interface CreatedOrPatched<R extends ResourceType> {
 type AnyObject = DeepReadonly<KubernetesObject> & { readonly status?: unknown }
 
 /**
- * Reads an object, lets `mutate` change a copy of it, and patches the fields that differ. If the object does not exist, `mutate` receives
- * an object with only a name and a namespace, and the result is created. If no field differs, no write request is sent.
+ * Creates an object, or patches the fields that `mutate` changes.
  *
- * The status is patched by a separate request to the subresource. A patch contains the resourceVersion. If a request fails with a conflict,
- * the object is read again, and `mutate` is called again. The same happens if another client creates the object between the read and the
- * create request. If another client deletes the object between the read and a patch, `mutate` is called again, and the object is created.
- * There are at most five attempts. `mutate` may therefore be called several times, and must change nothing except its argument.
+ * - If the object exists, `mutate` receives a copy of the object. If `mutate` changes nothing, no write request is sent.
+ * - If the object does not exist, `mutate` receives an object with only a name and a namespace.
+ *
+ * The status is patched by a separate request to the subresource. Each patch contains the resourceVersion. If a request fails because
+ * another client has changed, created or deleted the object, `mutate` is called again with the new state. There are at most five attempts.
+ * `mutate` must change nothing except its argument, because it may be called several times.
  *
  * Use `createOrPatch` for objects that several clients write without server-side apply, and for objects whose new state depends on their
  * old state. For dependents whose whole desired state is known, `applyIfChanged` is simpler.
  *
- * Rejects with `PRO_INPUT` when the key is invalid, or when `mutate` changes the name or the namespace. Rejects with `PRO_CONFIG_INVALID`
- * for an invalid or unknown option. If the last attempt fails with a conflict, rejects with this conflict. Rejects with any other error of
- * `client.get`, `client.create`, `client.patch` and `client.patchStatus`.
+ * @throws {ProreusError} `PRO_INPUT` when the key is invalid, or when `mutate` changes the name or the namespace.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` for an invalid or unknown option.
+ * @throws the conflict of the last attempt, or any other error of `mutate`, `client.get`, `client.create`, `client.patch` and
+ *   `client.patchStatus`.
  *
  * @example
  * const { result } = await createOrPatch(context, core.configMap, { namespace, name: 'visits' }, (object) => {

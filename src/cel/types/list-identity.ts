@@ -19,8 +19,10 @@ import { Double, MapValue } from './values.ts'
 
 /**
  * Returns the keys of the items of `list`, the left operand of a comparison or of `+`. If the list is a set with a schema, the keys are
- * computed once and stored in `list.keys`, as in kube-apiserver (`sync.Once`). If the computation panics, `list.keys` contains only the
- * keys of the items before the panic. The operator `+` appends the keys of the added items to `list.keys`.
+ * computed once and stored in `list.keys`, as in kube-apiserver (`sync.Once`). The stored keys can differ from the items:
+ *
+ * - If the computation panics, `list.keys` contains only the keys of the items before the panic.
+ * - The operator `+` appends the keys of the added items to `list.keys`.
  */
 export function ownKeys(list: ListValue): string[] {
   if (list instanceof SchemaList && list.semantics === 'set') {

@@ -55,9 +55,11 @@ function isAssignable(mapping: Map<string, Type>, a: Type, b: Type): boolean {
 }
 
 /**
- * Tries to substitute `type` for the type parameter. If this is possible, the function adds the type to the mapping as the inferred type of
- * the parameter. `valid` is true if the substitution is possible. `known` is true if `type` is the parameter itself, or if the mapping
- * contained the parameter before the call.
+ * Tries to substitute `type` for the type parameter, and updates the inferred type of the parameter in the mapping. The result has these
+ * fields:
+ *
+ * - `valid`: true if the substitution is possible.
+ * - `known`: true if `type` is the parameter itself, or if the mapping contained the parameter before the call.
  */
 function substitutable(mapping: Map<string, Type>, type: Type, parameter: Type): { valid: boolean; known: boolean } {
   if (sameType(type, parameter)) return { valid: true, known: true }

@@ -44,9 +44,12 @@ function refuseBody({ kind }: Pick<ResourceInfo, 'kind'>): RefuseType {
 }
 
 /**
- * Decodes the result of a patch in the same way as `decodeBody` decodes a request body. `strictErrors` contains the errors about unknown
- * fields of the patch itself. All errors about fields are reported in this order: first `strictErrors`, then the duplicate fields of the
- * patch, then the unknown fields of the result.
+ * Decodes the result of a JSON patch or merge patch in the same way as `decodeBody` decodes a request body. Errors about fields are
+ * reported in this order:
+ *
+ * - the unknown fields of the patch itself (`strictErrors`)
+ * - the duplicate fields of the patch (`duplicates`)
+ * - the unknown fields of the result
  */
 export function decodePatched(
   info: ResourceInfo,

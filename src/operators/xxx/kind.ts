@@ -3,9 +3,11 @@ import { Conditions, defineKind, Type } from 'proreus'
 import type { Infer } from 'proreus'
 
 /**
- * The pattern of a URL with the scheme http, https, ssh or git, or of `user@host:path`. Only visible ASCII characters are accepted. In
- * `user@host:path`, no part begins with `-`, because git passes the parts to ssh. In a URL, the part after `://` does not begin with `-`,
- * and a rule of `spec.gitUrl` refuses a `-` after `user@`.
+ * The pattern of a URL with the scheme http, https, ssh or git, or of `user@host:path`. Only visible ASCII characters are accepted.
+ *
+ * git passes parts of the value to ssh, which could interpret a leading `-` as an option. The pattern therefore refuses a `-` at the
+ * beginning of the user, the host and the path in `user@host:path`, and after `://` in a URL. A rule of `spec.gitUrl` refuses a `-` after
+ * `user@` in a URL.
  */
 const gitUrl = String.raw`^((https?|ssh|git)://[A-Za-z0-9_\[][!-~]*|[A-Za-z0-9_][A-Za-z0-9._-]*@[A-Za-z0-9][A-Za-z0-9.-]*:[A-Za-z0-9._~/][!-~]*)$`
 

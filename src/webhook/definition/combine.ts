@@ -60,14 +60,19 @@ const mutable: ReadonlySet<Operation> = new Set<Operation>(['CREATE', 'UPDATE', 
 
 /**
  * Combines the webhooks of all operators in the process. A kind with several served versions results in one webhook for each version. The
- * webhook of each version validates objects with the schema of this version.
+ * webhook of a version validates objects with the schema of this version.
  *
- * Handlers that are defined for the kind belong to the webhook of the stored version. With `matchPolicy: Equivalent`, the API server also
- * calls this webhook for requests with other versions, and converts their objects to the stored version. Handlers that are defined for a
- * `versionOf` belong to the webhook of that version.
+ * The webhook that calls a handler depends on the type for which the handler is defined:
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when webhooks of one type have different filters and no `name`, when one type has two kind
- * definitions, or when two webhooks would have the same path.
+ * - Handlers for the kind belong to the webhook of the stored version. With `matchPolicy: Equivalent`, the API server also calls this
+ *   webhook for requests with other versions, and converts their objects to the stored version.
+ * - Handlers for a `versionOf` belong to the webhook of that version.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` in these cases:
+ *
+ * - Webhooks of one type have different filters and no `name`.
+ * - One type has two kind definitions.
+ * - Two webhooks would have the same path.
  */
 export function combineWebhooks(definitions: readonly OperatorWebhook[]): CombinedWebhook[] {
   const groups = new Map<string, OperatorWebhook[]>()

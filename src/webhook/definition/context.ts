@@ -61,12 +61,12 @@ export interface ReviewContext<T = unknown> {
   /** Adds a warning to the response; kubectl prints it. A warning should have fewer than 120 characters. */
   warn(text: string): void
   /**
-   * Adds an annotation to the audit event of the API server for this request, even if the request is denied. The API server prefixes the
-   * key with the name of the webhook: `validate-memcached-v1.cache.example.com/KEY`. If handlers set different values for a key, the first
-   * value is kept, as in kube-apiserver, and the others are logged.
+   * Adds an annotation to the audit event of this request, even if the request is denied. The API server prefixes the key with the name of
+   * the webhook: `validate-memcached-v1.cache.example.com/KEY`. If handlers set different values for a key, the first value is kept, as in
+   * kube-apiserver. The other values are logged.
    *
-   * @throws {ProreusError} `PRO_INPUT` for a key that the API server would drop. A key has at most 63 letters, digits, `-`, `_` and `.`,
-   * begins and ends with a letter or digit, and contains no `/`.
+   * @throws {ProreusError} `PRO_INPUT` for an invalid key, which the API server would drop. A valid key has at most 63 letters, digits,
+   *   `-`, `_` and `.`, and begins and ends with a letter or digit.
    */
   audit(key: string, value: string): void
 }
@@ -95,8 +95,8 @@ export interface AdmissionContext<T = unknown> extends ReviewContext<T> {
    */
   readonly cache: CacheReader
   /**
-   * Checks with a SubjectAccessReview whether the requester has a further permission. (The API server has already checked the permission
-   * for this request.) The result is cached for a few seconds. The webhook needs `accessReviewRule` in its `rbac`.
+   * Resolves to true if the requester has the permission. The API server has already checked the permission for the request itself. The
+   * result of the SubjectAccessReview is cached for a few seconds. The webhook needs `accessReviewRule` in its `rbac`.
    *
    * ```ts
    * const allowed = await context.requesterCan({ verb: 'create', type: core.pod })

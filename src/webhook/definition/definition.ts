@@ -20,9 +20,12 @@ export type { WebhookSettings } from './settings.ts'
 type Awaitable<T> = T | Promise<T>
 
 /**
- * The object of an admission request. On CREATE, the object has no `resourceVersion`. In a mutating webhook on CREATE, the object also has
- * no `uid` and no `creationTimestamp`, and an object with `generateName` has no name. The API server sets these three fields after the
- * mutating webhooks and before the validating webhooks. For a namespaced type, the namespace is always set.
+ * The object of an admission request. For a namespaced type, the namespace is always set. On CREATE, the API server has not yet set these
+ * fields:
+ *
+ * - `resourceVersion`.
+ * - In a mutating webhook, also `uid`, `creationTimestamp`, and the name of an object with `generateName`. The API server sets these fields
+ *   before it calls the validating webhooks.
  */
 export type Incoming<T> = T extends { metadata: ObjectMeta }
   ? Omit<T, 'metadata'> & { metadata: Partial<ObjectMeta> & Pick<T['metadata'], 'namespace'> }

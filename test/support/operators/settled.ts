@@ -8,8 +8,11 @@ export async function reconcilesOf({ endpoints }: StartedOperator): Promise<Read
 }
 
 /**
- * Resolves when each of `controllers` has completed at least `count` reconciles in addition to those in `before`, no work queue has a ready
- * key, and no worker is active. A key that waits for a delayed requeue is not ready.
+ * Resolves when the controllers have no more work:
+ *
+ * - Each of `controllers` has completed at least `count` reconciles in addition to those in `before`.
+ * - No work queue has a ready key. A key that waits for a delayed requeue is not ready.
+ * - No worker is active.
  *
  * @param pass called before each read of the metrics, for example to advance a fake clock
  */

@@ -60,9 +60,11 @@ interface Ledger {
   /** The objects that exist according to the informer's events. */
   readonly announced: Map<string, DeepReadonly<KubernetesObject>>
   /**
-   * For each key, the resourceVersion that the last completed reconcile has seen, or `gone` if the object did not exist. If this reconcile
-   * has written the object, the value is the resourceVersion in the response, unless the response shows that another client has changed the
-   * object since the reconcile read it.
+   * The state of each object in its last completed reconcile, by key:
+   *
+   * - `gone` if the object did not exist.
+   * - The resourceVersion in the response if the reconcile has written the object, and the response shows no change of another client.
+   * - Otherwise, the resourceVersion of the object that the reconcile received.
    */
   readonly reconciled: Map<string, string>
 }

@@ -19,9 +19,8 @@ export function isReady({ status }: ReadonlyNode): boolean {
 /**
  * Returns true if Pods are evicted from `node` when `node` is not ready. Returns false in two cases:
  *
- * - No node of the cluster is ready. In this case, the control plane itself may have lost the connection to the nodes.
- * - The zone of `node` has at most 50 nodes, and meets all of these conditions: at least one node is ready, at least three nodes are not
- *   ready, and at least 55 % of the nodes are not ready.
+ * - No node of the cluster is ready. The control plane itself may have lost the connection to the nodes.
+ * - The zone of `node` has at most 50 nodes, of which at least one is ready, at least three are not ready, and at least 55 % are not ready.
  */
 export function evictsPods(node: ReadonlyNode, nodes: readonly ReadonlyNode[]): boolean {
   if (!nodes.some(isReady)) return false

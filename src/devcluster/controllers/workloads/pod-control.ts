@@ -75,11 +75,12 @@ export async function deletePods(pods: readonly ReadonlyPod[], owner: ReadonlyOb
 }
 
 /**
- * Runs a task `count` times, in parallel batches of 1, 2, 4 and so on. After a task has failed, no further batch starts. For example, if a
- * quota rejects all Pods, only one request is sent (k8s.io/kubernetes/pkg/controller/replicaset: slowStartBatch).
+ * Runs a task `count` times, in batches of 1, 2, 4 and so on (k8s.io/kubernetes/pkg/controller/replicaset: slowStartBatch). The tasks of a
+ * batch run in parallel. After a task has failed, no further batch starts. For example, if a quota rejects all Pods, only one request is
+ * sent.
  *
- * @param maxBatch the size of the largest batch.
- * @throws the error of a failed task, after all tasks of the batch have ended.
+ * @param maxBatch maximum number of tasks in a batch.
+ * @throws the error of a failed task, after all tasks of its batch have ended.
  */
 export async function slowStart(count: number, task: (index: number) => Promise<unknown>, maxBatch = Infinity): Promise<void> {
   for (let started = 0, batch = 1; started < count; batch *= 2) {

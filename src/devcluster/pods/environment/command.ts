@@ -40,9 +40,11 @@ export interface CommandOptions {
 /** The default of `PATH` (github.com/containerd/containerd: oci.WithDefaultPathEnv). */
 const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 /**
- * The variable `TERM` of a process with a terminal. For the first process of a container, a variable of the image or of the container takes
- * precedence over this value (github.com/containerd/containerd: oci.WithTTY). For a process that `kubectl exec` starts, this value takes
- * precedence over the variable of the container (internal/cri/server: execInternal).
+ * The variable `TERM` of a process with a terminal:
+ *
+ * - For the first process of a container, this value is the default. A variable of the image or of the container overrides the value
+ *   (github.com/containerd/containerd: oci.WithTTY).
+ * - For a process that `kubectl exec` starts, this value overrides the variable of the container (internal/cri/server: execInternal).
  */
 export const terminalVariables = { TERM: 'xterm' }
 

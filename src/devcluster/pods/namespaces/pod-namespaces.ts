@@ -35,9 +35,12 @@ hostname -- "$1"
 exec unshare --pid --fork --kill-child -- sh -c "$2"`
 
 /**
- * Runs as the first process in the PID namespace of the Pod. Reads signals and process ids from the pipe of Proreus, and sends the signals
- * to the processes. `kill` is built into the shell, and therefore works even when no new process can start. When Proreus closes the pipe or
- * dies, the first process ends, and the kernel kills all other processes of the Pod.
+ * The script of the first process in the PID namespace of the Pod:
+ *
+ * - Prints the process id that the process has in the PID namespace of Proreus.
+ * - Reads signals and process ids from the pipe of Proreus, and sends the signals to the processes. `kill` is built into the shell, so it
+ *   works even when no new process can start.
+ * - Ends when Proreus closes the pipe or dies. The kernel then kills all other processes of the Pod.
  */
 const firstProcess = `
 read -r pid rest </proc/self/stat

@@ -15,13 +15,15 @@
  */
 
 /**
- * Reads a list from the control channel into the positional parameters. Each line consists of a plus sign and a value. Backslashes and
- * newlines in a value are escaped. A line with only an equals sign ends the list. If Proreus dies before the end of the list, the shell
- * ends.
+ * Reads a list from the control channel into the positional parameters. If Proreus dies before the end of the list, the shell ends. The
+ * lines are:
  *
- * A list may be very long, and each call of `set` copies all parameters. The script therefore collects a thousand values in the variables
- * value1, value2 and so on before it calls `set`. The arguments of `eval` contain only the names of variables, so the shell never
- * interprets a value as a script.
+ * - For each value, a plus sign and the value. Backslashes and newlines in the value are escaped.
+ * - At the end of the list, only an equals sign.
+ *
+ * Each call of `set` copies all parameters, so one call for each value would be slow. The script therefore collects a thousand values in
+ * the variables value1, value2 and so on before it calls `set`. The arguments of `eval` contain only the names of variables, so the shell
+ * never interprets a value as a script.
  */
 const readList = `
 set --

@@ -45,12 +45,12 @@ export interface ClusterNetworkOptions {
    */
   readonly addresses?: NetworkAddresses
   /**
-   * If true, Pods can connect to the servers of the developer's machine. The name of the machine is `host.proreus.internal`. Default true.
+   * Whether Pods can connect to servers on the developer's machine, which has the name `host.proreus.internal`. Default true.
    *
-   * With true, Pods reach every TCP server that listens on the loopback interface. This includes the servers of other users, and servers
-   * that trust every local client: databases without a password, debuggers, container engines. A program that is not trusted can use such a
-   * server to break out of its Pod. With false, Pods cannot connect to anything outside of the cluster. DNS still resolves names outside of
-   * the cluster.
+   * - If true, Pods reach every TCP server that listens on the loopback interface. This includes servers of other users, and servers that
+   *   trust every local client: databases without a password, debuggers, container engines. A program that is not trusted can use such a
+   *   server to break out of its Pod.
+   * - If false, Pods cannot connect to anything outside of the cluster. DNS still resolves names outside of the cluster.
    */
   readonly hostAccess?: boolean
   /** Resolves the names outside of the cluster. Default: the name servers of the developer's machine. */

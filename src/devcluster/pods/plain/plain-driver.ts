@@ -19,12 +19,14 @@ export interface PlainDriverOptions {
 }
 
 /**
- * Creates the driver and starts its supervisor. The supervisor is a process that starts the containers. When the process of the driver ends
- * for any reason, the supervisor kills the containers. Each container has its own process group. A container uses the network, the host
- * name and the files of this machine. If a container needs more, its start fails (`unsupported`).
+ * Creates the driver and starts its supervisor, the process that starts the containers. When the process of the driver ends for any reason,
+ * the supervisor kills the containers.
  *
- * On macOS, Proreus cannot find a process that has left the process group of its container and whose parent has ended. Such a process
- * survives the end of the container.
+ * A container uses the network, the host name and the files of this machine. If a container needs anything else, such as an image or
+ * another uid, its start fails (`unsupported`).
+ *
+ * Each container has its own process group. On macOS, Proreus cannot find a process that has left the process group and whose parent has
+ * ended. Such a process survives the end of the container.
  *
  * @throws {ProreusError} `PRO_STATE_FILE` when the folder cannot be used
  */

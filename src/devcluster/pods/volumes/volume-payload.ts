@@ -2,9 +2,9 @@
 import type { ProjectedFile } from './atomic-writer.ts'
 
 /**
- * Maximum total size of the files of a volume, in bytes. The kubelet has no such limit. Here, a limit is necessary, because all files are
- * in memory before they are written. The items of a volume can list the same key thousands of times, and the value of the key can have up
- * to 1 MiB (k8s.io/api/core/v1: MaxSecretSize).
+ * Maximum total size of the files of a volume, in bytes. The kubelet has no such limit. Proreus needs the limit, because all files are in
+ * memory before they are written. The items of a volume can list one key thousands of times, and the value of the key can have up to 1 MiB
+ * (k8s.io/api/core/v1: MaxSecretSize).
  */
 const maxBytes = 64 * 1024 * 1024
 

@@ -56,10 +56,11 @@ export function allowsUnready(pod: JsonObject, budget: JsonObject): boolean {
 }
 
 /**
- * Returns the budget after the disruption of the Pod. `disruptionsAllowed` is lower by one, and `disruptedPods` contains the Pod.
+ * Returns the budget after the disruption of the Pod: `disruptionsAllowed` is lower by one, and `disruptedPods` contains the Pod.
  *
- * @throws {StatusError} 429 when the budget allows no disruption, or when the disruption controller has not processed the latest version of
- *   the budget. 403 when the status of the budget is invalid.
+ * @throws {StatusError} 429 when the budget allows no disruption, or when the disruption controller has not processed the latest generation
+ *   of the budget.
+ * @throws {StatusError} 403 when `disruptionsAllowed` is negative, or when `disruptedPods` has more than `maxDisruptedPods` Pods.
  */
 export function decremented(budget: JsonObject, podName: string, now: number): JsonObject {
   const name = metadataText(budget, 'name')

@@ -55,9 +55,12 @@ export const statefulSets: ResourceInfo = builtinResource({
 })
 
 /**
- * Returns the Pod spec to validate. If the StatefulSet has claim templates, this is the spec of the Pod template with a volume for each
- * claim template, and without hostname and subdomain. The controller sets these volumes and names in each Pod
- * (k8s.io/kubernetes/pkg/apis/apps/validation: ValidateStatefulSetSpec).
+ * Returns the Pod spec to validate. If the StatefulSet has no claim templates, this is the spec of the Pod template. Otherwise, the spec of
+ * the Pod template is changed, because the controller sets these fields in each Pod (k8s.io/kubernetes/pkg/apis/apps/validation:
+ * ValidateStatefulSetSpec):
+ *
+ * - `volumes` gets a volume for each claim template.
+ * - `hostname` and `subdomain` become empty.
  */
 function podSpecOf({ template, volumeClaimTemplates }: JsonObject): JsonValue | undefined {
   const podSpec = at(template, 'spec')

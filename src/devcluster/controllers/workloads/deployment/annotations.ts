@@ -36,9 +36,11 @@ export function revisionOf({ metadata }: DeepReadonly<apps.ReplicaSet>): number 
 }
 
 /**
- * Returns the annotations of the new ReplicaSet: the current annotations of the ReplicaSet, the annotations of the Deployment, and the
- * revision. The revision is set only if `revision` is higher than the current revision. The previous revision is then added to the history
- * (k8s.io/kubernetes/pkg/controller/deployment/util: SetNewReplicaSetAnnotations).
+ * Returns the annotations of the new ReplicaSet (k8s.io/kubernetes/pkg/controller/deployment/util: SetNewReplicaSetAnnotations):
+ *
+ * - The annotations of the Deployment are added to `current`, the current annotations of the ReplicaSet.
+ * - If `revision` is higher than the current revision, or there is no current revision, `revision` is set. The current revision is then
+ *   added to the history.
  */
 export function newReplicaSetAnnotations(deployment: Deployment, current: Annotations, revision: number): Annotations {
   const copied = Object.entries(deployment.metadata.annotations ?? {}).filter(([name]) => !notCopied.includes(name))

@@ -1,8 +1,12 @@
 /**
- * The counters in the status of a Job. A Pod is counted in three steps. First, the UID of the Pod is written to
- * `status.uncountedTerminatedPods`. Then, the finalizer of the Pod is removed. Finally, one request removes the UID and increments the
- * counter. If the controller stops between two steps, the Pod is still counted exactly once
- * (k8s.io/kubernetes/pkg/controller/job: trackJobStatusAndRemoveFinalizers).
+ * The counters in the status of a Job. A Pod is counted in three steps:
+ *
+ * - The UID of the Pod is written to `status.uncountedTerminatedPods`.
+ * - The finalizer of the Pod is removed.
+ * - One request removes the UID and increments the counter.
+ *
+ * If the controller stops between two steps, the Pod is still counted exactly once (k8s.io/kubernetes/pkg/controller/job:
+ * trackJobStatusAndRemoveFinalizers).
  */
 import type { batch } from '../../../../api/kubernetes/batch.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'
