@@ -284,7 +284,8 @@ export function defineKind<
 }
 
 /**
- * The key of a property of the types that `versionOf` returns. The value of the property is the kind from which `versionOf` made the type.
+ * The key of a property of each resource type that `versionOf` returns. The value of the property is the kind that the caller passed to
+ * `versionOf`.
  */
 const hub = Symbol('hub')
 

@@ -402,9 +402,9 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Calls `overtaken` of the handlers, because the reconcile that wrote `latest` may not have seen an earlier change by another client or
-   * reconcile. If the store no longer contains `latest`, this method does nothing, because handlers were already notified of the later
-   * change.
+   * Calls `overtaken` of the handlers, because the reconcile that wrote `latest` may not have seen an earlier change of the object by
+   * another client or another reconcile. If the store no longer contains `latest`, this method does nothing, because the handlers were
+   * already notified of the change that replaced or removed `latest`.
    */
   #notifyOvertaken({ latest, before }: Overtaken<T>): void {
     if (this.store.get(metadataOf(latest)) !== latest) return

@@ -1,4 +1,4 @@
-/** `Informers`: the informers of a cache. An informer runs until its last lease is released. */
+/** `Informers`: the informers of a cache. When the last `InformerLease` of an informer is released, the informer stops. */
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import { ProreusError } from '../api/errors.ts'
 import { aborted } from '../runtime/waiting.ts'

@@ -1,6 +1,7 @@
 /**
- * `OwnRemovals`: remembers the objects that write requests of this process have deleted, or have removed from a view. The watch may still
- * send older states of these objects. The informer ignores such states.
+ * `OwnRemovals`: remembers the objects that write requests of this process have deleted, and the objects that a view no longer contains
+ * because a write request of this process has changed them. The watch may still send states of these objects from before the write request.
+ * The informer ignores these older states.
  */
 import type { DeepReadonly } from '../api/json.ts'
 import type { ObjectMeta } from '../api/object.ts'
@@ -10,8 +11,8 @@ import { compareResourceVersions } from '../api/resource-version.ts'
 /**
  * Maximum number of entries in `#deletions`, and in `#departures`. If a map exceeds the maximum, its oldest entry is removed.
  *
- * Without a maximum, the maps could become too large. For the following entries, no DELETED event arrives that removes the entry. Most of
- * these entries stay in the map until the next list:
+ * Without a maximum, the maps could become too large, because no DELETED event of the watch removes the following entries. Most of these
+ * entries stay in the map until the next list:
  *
  * - deletions in a view with a selector
  * - departures of objects that the view never contained

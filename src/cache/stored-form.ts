@@ -11,7 +11,10 @@ import { matchesFields, parseFieldSelector } from './field-selector.ts'
 import { SharedStrings } from './shared-strings.ts'
 import { namespacesOf, viewOf } from './view.ts'
 
-/** All informers share these strings, because objects of different types and views have names, labels and images in common. */
+/**
+ * The strings that all informers share. Objects of different types, and objects in different cache views, often contain the same names,
+ * labels and images.
+ */
 const strings = new SharedStrings()
 
 const identity = ['name', 'namespace', 'uid', 'resourceVersion'] as const

@@ -105,9 +105,8 @@ function compileTyped(source: string, variables: Readonly<Record<string, Type>>,
 }
 
 /**
- * In a message about a rule, replaces the name of the schema node's type, for example `selfType1.spec`, with `selfType1`. kube-apiserver
- * compiles the rules of each schema node as if the node were the root of the schema. In its messages, the type of the node is therefore
- * `selfType1`.
+ * Replaces the name of the schema node's type in a message, for example `selfType1.spec`, with `selfType1`. kube-apiserver compiles the
+ * rules of each schema node as if the node were the root of the schema. In its messages, the type of the node is therefore `selfType1`.
  */
 function renameRootType(problem: string, type: Type): string {
   const name = rootName(type)

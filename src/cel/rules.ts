@@ -33,8 +33,8 @@ export interface CompiledRules {
    *
    * @param oldObject the object before an update; undefined for a new object. For a value that `oldObject` lacks, rules that use `oldSelf`
    *   are skipped, unless `optionalOldSelf` is true.
-   * @param warn receives the errors of values that the update leaves unchanged, if their rules do not use `oldSelf`. The result does not
-   *   contain these errors.
+   * @param warn receives the errors of rules without `oldSelf` for values that the update leaves unchanged. The result does not contain
+   *   these errors.
    */
   evaluate(object: JsonObject, oldObject?: JsonObject, warn?: (warning: FieldError) => void): readonly FieldError[]
   /**

@@ -49,8 +49,8 @@ export interface Connection {
    */
   readonly tls?: (refused?: TlsFiles) => Promise<TlsFiles>
   /**
-   * Opens a new connection to an API server in this process, without TCP and TLS (like `Dial` of k8s.io/client-go/rest: Config). If `dial`
-   * is present, the options for TLS and for the proxy have no effect.
+   * Opens a new connection, without TCP and TLS, to an API server that runs in this process (like `Dial` of k8s.io/client-go/rest: Config).
+   * If `dial` is present, the options for TLS and for the proxy have no effect.
    */
   readonly dial?: () => Duplex
   /** True when this process runs in a Pod of the API server's cluster and uses the Pod's service account. */

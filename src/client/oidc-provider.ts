@@ -27,9 +27,9 @@ interface Options {
 }
 
 /**
- * Provides the id-token of the auth-provider, like client-go's provider (k8s.io/client-go/plugin/pkg/client/auth/oidc). Unlike in
- * client-go, new tokens stay in memory, and are not written to the kubeconfig. In a cluster, a program often cannot write its kubeconfig.
- * Elsewhere, kubectl may write the file at the same time.
+ * Provides the id-token like client-go's provider (k8s.io/client-go/plugin/pkg/client/auth/oidc), but keeps new tokens in memory. They are
+ * not written to the kubeconfig: in a cluster, a program often cannot write its kubeconfig, and elsewhere, kubectl may write the file at
+ * the same time.
  *
  * If the identity provider issues a new refresh-token with each renewal, the refresh-token in the kubeconfig may become invalid. For such
  * an identity provider, use an exec plugin, e.g. kubelogin.

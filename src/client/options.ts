@@ -23,7 +23,10 @@ export interface WriteOptions extends RequestOptions {
 }
 
 export interface CreateOptions extends WriteOptions {
-  /** Writes to a subresource, e.g. `eviction`, instead of the object itself. The `metadata` identifies the object. */
+  /**
+   * The name of a subresource, e.g. `eviction`. If set, the request writes to this subresource instead of the object itself. The
+   * subresource belongs to the object whose name and namespace are in the `metadata` of the request body.
+   */
   readonly subresource?: string
 }
 

@@ -92,8 +92,8 @@ function refuseController(name: string, problems: readonly string[]): void {
  *
  * - Options are invalid or unknown. The message contains all of them.
  * - An index is for a type that the controller does not watch.
- * - The controller has a finalizer, and `type` is a view that selects objects by labels or fields (see `cacheView`). An object with the
- *   finalizer could leave such a view.
+ * - The controller has a finalizer, and `type` is a view that selects objects by labels or fields that can change (see `cacheView`). An
+ *   object with the finalizer could leave such a view.
  */
 export function defineController<R extends ResourceType, const Watched extends readonly ResourceType[] = []>(
   type: R,

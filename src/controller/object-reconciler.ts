@@ -15,16 +15,11 @@ import { isTerminal } from './reconciler.ts'
  * Returns a reconciler for the objects of `type`:
  *
  * - If the cache contains the object, the reconciler calls `reconcile`.
- * - If the cache lacks the object and a deletion event was received, the reconciler calls `deleted`. When an object leaves a view (see
- *   `cacheView`), the informer also receives a deletion event.
- * - If the cache lacks the object and no deletion event was received, the reconciler gets the object from the API server. The object may
- *   exist, because the event of a dependent may arrive before the event of its owner.
- *
- * After the request to the API server, there are three cases:
- *
- * - If the object does not exist, the reconciler calls `deleted`.
- * - If the object exists, the reconciler requeues the key until the cache contains the object.
- * - If the object exists, but `type` is a view without the object, the reconciler does nothing.
+ * - If a deletion event of the object was received, the reconciler calls `deleted`. When an object leaves a view (see `cacheView`), the
+ *   informer also receives a deletion event.
+ * - Otherwise, the reconciler gets the object from the API server, because the event of a dependent may arrive before the event of its
+ *   owner. If the object does not exist, the reconciler calls `deleted`. If the object is in the view `type`, or `type` is not a view, the
+ *   reconciler requeues the key. If the object is outside the view, the reconciler does nothing.
  *
  * @param seenGone the keys of objects whose deletion events were received. The reconciler removes the keys that it has handled.
  */

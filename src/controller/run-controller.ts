@@ -12,9 +12,9 @@ export interface Terms {
 }
 
 /**
- * Prepares the controller immediately, so that its informers are up to date when the first term begins. Then calls `work` in each term
- * until `stop` aborts. Without `terms`, `work` is called only once. Resolves when the controller has stopped, and rejects when a worker
- * fails.
+ * Prepares the controller immediately, so that its informers are up to date when the first term begins. A term is a period in which this
+ * replica may reconcile. Until `stop` aborts, `work` is called in each term. If `terms` is absent, `work` is called only once. The promise
+ * resolves when the controller has stopped, and rejects when a worker fails.
  */
 export async function runController(
   definition: ControllerDefinition,

@@ -25,7 +25,9 @@ import type { ReconcileContext } from './reconciler.ts'
  */
 const maxHeldBack = 100
 
-/** The objects that all reconciles of a controller share. */
+/**
+ * The environment of a controller's reconciles: the cache, the client, and the other values that all reconciles of the controller share.
+ */
 export interface ReconcileEnvironment {
   /** The name of the controller. */
   readonly controller: string

@@ -146,7 +146,10 @@ export interface DevCluster {
   kubeconfigYaml(): string
   /** Writes the administrator's kubeconfig atomically, readable only by its owner. */
   writeKubeconfig(path: string): Promise<void>
-  /** Adds an entry to the option `services`: calls to the Service `name` (`namespace/name`) go to the base URL `address`. */
+  /**
+   * Adds an entry to the option `services`. Calls to the Service `name` then go to the base URL `address`. `name` has the form
+   * `namespace/name`, or `namespace/name:port` for a Service with several ports.
+   */
   addService(name: string, address: string): void
   /**
    * Sets the reason why an origin such as `https://127.0.0.1:9443` cannot be reached. If `reason` is undefined, removes the reason of the

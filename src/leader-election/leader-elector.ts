@@ -201,7 +201,7 @@ export class LeaderElector {
     await following
   }
 
-  /** Renews the lease until the term ends or the signal aborts. */
+  /** Renews the lease until the term's signal `lost` or the signal `ended` aborts. */
   async #lead({ lost }: Term, ended: AbortSignal): Promise<void> {
     const { clock, retryPeriodMs } = this.#options
     const signal = AbortSignal.any([ended, lost])

@@ -51,9 +51,8 @@ interface Refusal {
 }
 
 /**
- * Checks with SelfSubjectAccessReviews that the user may list and watch each type that the operators need. If a permission for a type that
- * is not primary is missing, the function only logs a warning, because the permission may be granted later. Until then, the reflector of
- * the type retries.
+ * Checks with SelfSubjectAccessReviews that the user may list and watch each type that the operators need. If a permission is missing for a
+ * type that is not primary, a warning is logged. The reflector of this type retries until the permission is granted.
  *
  * @throws {ProreusError} `PRO_PERMISSION` when the user may not list or watch a primary type.
  */

@@ -18,8 +18,8 @@ export interface ProbeOptions {
   /** The address on which probes are served; `0` disables them. */
   readonly probeBindAddress: string
   /**
-   * The address on which plain metrics are served; `0` disables them. If it equals `probeBindAddress`, one server serves both probes and
-   * metrics.
+   * The address on which metrics are served over HTTP, without TLS; `0` disables these metrics. If the address equals `probeBindAddress`
+   * and the port is not 0, one server serves both probes and metrics.
    */
   readonly metricsBindAddress: string
   readonly metrics: Metrics

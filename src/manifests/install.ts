@@ -46,7 +46,10 @@ export interface InstallOptions {
  * served.
  */
 const establishedDeadlineMs = 10_000
-/** Time limit in milliseconds until the running process has injected the `caBundle`. */
+/**
+ * Maximum time in milliseconds to wait until this process has injected its CA certificates as `caBundle` into a webhook configuration or a
+ * CRD.
+ */
 const trustedDeadlineMs = 10_000
 const pollMs = 20
 

@@ -20,9 +20,8 @@ export function newUuid(random: () => number): string {
  * Creates named streams of random numbers. The returned function returns the generator of the stream with the given name. A second call
  * with the same name returns the same generator, which continues the stream.
  *
- * The numbers of a stream depend only on its name and on four numbers that are taken from `random` at the beginning. Other streams have no
- * influence. If each of several concurrent tasks uses its own stream, each task therefore always gets the same numbers, in whatever order
- * the tasks run.
+ * The numbers of a stream depend only on its name and on four numbers from `random`, which all streams share. With the same four numbers, a
+ * task that has its own stream makes the same choices in every run, whatever concurrent tasks do.
  */
 export function randomStreams(random: () => number): (name: string) => () => number {
   const seed = newUuid(random)

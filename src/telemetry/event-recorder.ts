@@ -36,8 +36,8 @@ const checkOptions = hasOptions({
 /**
  * Records Kubernetes Events about objects. `event` returns immediately and never throws.
  *
- * As in client-go, repeated Events are counted, similar Events are combined, and the number of Events about one object is limited. If a
- * write fails temporarily, it is retried for about two minutes. An Event that cannot be written is logged and dropped.
+ * As in client-go, repeated Events are counted, similar Events are combined, and the number of Events about one object is limited. After a
+ * temporary failure, a write is retried for about two minutes. An Event that cannot be written is logged and dropped.
  */
 export interface EventRecorder {
   event(object: DeepReadonly<KubernetesObject>, type: EventType, reason: string, message: string, options?: EventOptions): void

@@ -6,8 +6,9 @@ const zoned = '2006-01-02T15:04:05Z07:00'
 const micro = '2006-01-02T15:04:05.000000Z07:00'
 
 /**
- * Times as text. Each has the result of Go's `time.Parse` with the layout of `metav1.Time`, and with the layout of `metav1.MicroTime`. A
- * result is the time in UTC, or the end of the error message.
+ * Each entry contains a time as text, and two results of Go's `time.Parse` for this text: first the result with the layout of
+ * `metav1.Time`, then the result with the layout of `metav1.MicroTime`. If `time.Parse` succeeds, the result is the time in UTC. Otherwise,
+ * the result is the end of the error message.
  */
 const cases: readonly (readonly [text: string, time: string, microTime: string])[] = [
   ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z', 'cannot parse "Z" as ".000000"'],

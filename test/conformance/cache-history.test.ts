@@ -94,7 +94,8 @@ async function play(history: ServerHistory, round: number): Promise<{ found: rea
       ...ownWriters.map((writer) => repeat(longestPauseMs, () => running.write(randomKey(), writer))),
       ...Array.from({ length: foreignWriters }, () => repeat(longestPauseMs, foreignWrite)),
       repeat(longestPauseMs, () => running.checkLists()),
-      // After a compaction, the API server rejects watches from an earlier resourceVersion, and further pages of earlier lists, with 410.
+      // After a compaction, the API server rejects two kinds of requests with 410: a watch from a resourceVersion that is older than the
+      // compaction, and a request for the next page of a list that is older than the compaction.
       ...(controlPlane.backend === 'existing' ? [] : [repeat(longestCompactionMs, () => controlPlane.compact())]),
     ])
     running.heal()

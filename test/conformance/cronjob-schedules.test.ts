@@ -155,8 +155,8 @@ t.test('C15: twelve Jobs may be active, and the status names them all', async (t
   await suspend(key)
 })
 
-// The clock of the restarted operator is about three hours ahead, so the API server sees certificates that are not valid yet. Webhook calls
-// would fail, so no later test writes a CronJob.
+// This must be the last test that writes a CronJob. The test sets the clock of the operator about three hours ahead and starts the operator
+// again. The certificates of the restarted operator are not valid yet for the API server, so webhook calls would fail.
 t.test('C12: after three hours without the operator, the latest time has a Job, and so has the next one', async (t) => {
   const { key, first } = await create()
   await world.stopOperator()

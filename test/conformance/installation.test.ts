@@ -1,6 +1,6 @@
 /**
- * Tests of the manifests in `config/default`. kubectl installs the manifests. The process of the Deployment runs with the permissions of
- * the Deployment's ServiceAccount.
+ * Tests of the manifests in `config/default`. kubectl installs the manifests. No kubelet runs the Pods of the Deployment. Instead, the test
+ * starts the processes of the operator itself. These processes have the permissions of the Deployment's ServiceAccount.
  */
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'

@@ -112,8 +112,9 @@ for (const [definition, from, to] of cases) {
     const hub = schemaOf(kind)
     const property = fc.assert(
       fc.asyncProperty(objectsOf(kind, from), async (object) => {
-        // A conversion to the hub version restores lost fields only if the schema of the hub version accepts the fields. The test therefore
-        // skips objects that are invalid after their conversion to the hub version.
+        // A conversion to the hub version restores the fields that an earlier conversion has lost. It does not restore values that the
+        // schema of the hub version rejects. An object that is invalid in the hub version can therefore lose fields, so the test skips such
+        // an object.
         fc.pre(hub.validate(await convert(structuredClone(object), kind.version)).length === 0)
         const there = await convert(structuredClone(object), to)
         const shown = serialized(await convert(serialized(there), from))

@@ -33,8 +33,8 @@ const simpleTypes: readonly Type[] = [boolType, intType, stringType, doubleType,
 const keyTypes: readonly Type[] = [stringType, stringType, intType, boolType]
 const infix = /^_(\+|-|\*|\/|%|<|<=|>|>=|==|!=|&&|\|\|)_$/
 /**
- * Functions that can return every type. They are candidates in only 40 % of the cases. If they were always candidates, most expressions
- * would be calls of these functions.
+ * Functions that can return every type. When a function is chosen for a call, each of these functions is a candidate only with a
+ * probability of 40 %. If these functions were always candidates, most expressions would be calls of these functions.
  */
 const general = new Set(['_?_:_', '_[_]', 'orValue', 'value', 'dyn'])
 

@@ -85,8 +85,8 @@ export async function fuzzDefinitions({ real, embedded }: Servers, seed: number,
 }
 
 /**
- * Sends creates and updates of custom resources to the servers, and compares the results of the servers. Only schemas that the real API
- * server accepts are used.
+ * Sends create requests and update requests for custom resources to the servers, and compares the results of the servers. If the real API
+ * server rejects a schema, this schema is not used.
  */
 export async function fuzzObjects(servers: Servers, seed: number, cases: number): Promise<Outcome> {
   const numRuns = Math.ceil(cases / (createsPerSchema + updatesPerSchema))

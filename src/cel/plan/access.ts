@@ -17,7 +17,8 @@ function fieldLookup(field: string): Lookup {
   const read = fieldReader(field)
   return (value) => {
     if (value instanceof SchemaObject) return read(value)
-    // The selection of a field of a list is treated as an index that is a string. `itemOf` throws for such an index.
+    // If the value is a list, the name of the field is used as an index of the list. `itemOf` throws, because an index of a list cannot be
+    // a string.
     if (value instanceof ListValue) return itemOf(value, field)
     return value instanceof MapValue ? value.find(field) : undefined
   }

@@ -73,8 +73,8 @@ export interface Plan {
  */
 export interface Attribute {
   /**
-   * Evaluates the attribute. Adds the costs of the attribute's selections and indexes to the cost of the evaluation, but does not add the
-   * attribute's `cost`.
+   * Evaluates the attribute, and adds the costs of the selections and indexes in the attribute to the cost of the evaluation. `resolve`
+   * does not add the field `cost`. The plan of the attribute adds `cost` before the plan calls `resolve`.
    */
   readonly resolve: Eval
   readonly cost: number
@@ -325,8 +325,8 @@ function conditional(condition: Plan, whenTrue: Plan, whenFalse: Plan, isOptiona
 }
 
 /**
- * Plans the calls `TARGET.or(ARGUMENT)` and `TARGET.orValue(ARGUMENT)`. If the target is an empty optional, the argument is evaluated. If
- * the value of the target is not an optional, this value is returned unchanged. This is possible only for a target of type dyn.
+ * Plans the calls `TARGET.or(ARGUMENT)` and `TARGET.orValue(ARGUMENT)`. The argument is evaluated only if the target is an empty optional.
+ * If the value of the target is not an optional, the call returns this value unchanged. Only a target of type dyn can have such a value.
  */
 function alternative(target: Plan, other: Plan, name: 'or' | 'orValue'): Plan {
   return computed((frame) => {

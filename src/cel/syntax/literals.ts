@@ -48,7 +48,12 @@ export function parseString(text: string, offset: number): string {
   return codes.map((code) => String.fromCodePoint(code)).join('')
 }
 
-/** Parses a bytes literal. Each of the escape sequences `\x41` and `\101` is a single byte. All other characters are encoded as UTF-8. */
+/**
+ * Parses a bytes literal. If the literal is not raw, each hexadecimal or octal escape sequence, e.g. `\x41` or `\101`, stands for a single
+ * byte. All other characters are encoded as UTF-8.
+ *
+ * @throws {CelSyntaxError} if a literal that is not raw contains a Unicode escape sequence (`\u` or `\U`).
+ */
 export function parseBytes(text: string, offset: number): Uint8Array {
   const { content, raw } = unquote(text.slice(1))
   if (raw) return new TextEncoder().encode(content)

@@ -114,9 +114,9 @@ function mergedEntry(older: ManagerEntry, newer: ManagerEntry): ManagerEntry {
 }
 
 /**
- * Returns the sort key of an entry. An older entry comes before a newer entry. If two entries have the same time, the entry with the
- * manager `ancient-changes` comes first, so that `capped` merges the later entry into it. There is then only one entry with this manager
- * for each apiVersion.
+ * Returns the sort key of an entry. An older entry comes before a newer entry. If several entries have the same time, the entry with the
+ * manager `ancient-changes` comes first. When `capped` merges entries of the same apiVersion, it therefore merges the other entries into
+ * this entry, and does not create a second entry with the manager `ancient-changes`.
  */
 function ageOrder({ manager, time = '', subresource }: ManagerEntry): string {
   return [time, manager === ancientChanges ? 0 : 1, manager, subresource].join('\0')

@@ -79,7 +79,7 @@ function startOf({ kind, apiVersion }: JsonObject): string {
   return `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`
 }
 
-/** Encodes the parts of a text one by one. To join the parts and to encode the joined string would take five times as long. */
+/** Encodes the parts of a text one by one. It would take five times as long to join the parts first and then encode the joined string. */
 function bytesOf(parts: readonly string[]): Buffer {
   let length = 0
   for (const part of parts) length += Buffer.byteLength(part)

@@ -155,8 +155,8 @@ async function startNetwork(
 }
 
 /**
- * Returns functions that change files as root of the cluster's user namespace. If the user namespace has no subordinate ids, returns no
- * functions. In this case, this process has the permissions to change all files itself.
+ * If the containers run in a user namespace with subordinate ids (subuid(5)), returns functions that change and remove files as root of
+ * this user namespace. Otherwise, returns an empty object, and this process changes and removes the files with its own permissions.
  */
 function rightsOf(driver: PodDriver): Pick<PodContext, 'changeOwnership' | 'setGroup' | 'removeFolder'> {
   if (driver.mode !== 'namespaces' || (driver as NamespacesDriver).ids !== 'subordinate') return {}

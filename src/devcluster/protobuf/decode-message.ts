@@ -1,9 +1,8 @@
 /**
  * Decodes a protobuf message to the JSON that Go would encode for the decoded struct:
  *
- * - If a field has `omitempty` and an empty value, such as 0, the JSON omits the field, even if the message contains the field.
- * - If a field has no `omitempty`, the JSON never omits the field. If the message does not contain the field, the JSON contains the zero
- *   value.
+ * - A field with `omitempty` and an empty value, such as 0, is omitted, even if the message contains the field.
+ * - A field without `omitempty` is never omitted. If the message does not contain the field, the JSON contains the zero value.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { setOwn } from '../../api/json.ts'

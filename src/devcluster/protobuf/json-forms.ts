@@ -4,7 +4,7 @@ import { scanJson } from '../apimachinery/duplicate-keys.ts'
 import { invalidQuantity, parseQuantity } from '../apimachinery/quantity.ts'
 import { ProtobufError } from './wire-reader.ts'
 
-/** Returns the JSON of a message with these decoded fields. */
+/** Returns the JSON of a message. `fields` contains the decoded fields of the message. */
 export type JsonForm = (fields: JsonObject) => JsonValue
 
 const list: JsonForm = ({ items = [] }) => items

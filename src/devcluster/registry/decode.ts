@@ -1,6 +1,7 @@
 /**
  * Decodes a request's body into an object of the requested type, and applies defaults. Checks the kind, the name and the namespace of the
- * object, the JSON types of its fields, and unknown and duplicate fields.
+ * object, and the JSON types of the object's fields. If `fieldValidation` is `Strict`, unknown and duplicate fields are errors. If
+ * `fieldValidation` is `Warn`, unknown and duplicate fields cause warnings.
  */
 import { formatFieldError, invalid } from '../../api/field-error.ts'
 import type { GroupVersionKind } from '../../api/group-version-kind.ts'

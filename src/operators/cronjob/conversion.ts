@@ -50,8 +50,8 @@ export function textInV1({ metadata, spec }: Scheduled): string {
 }
 
 /**
- * Returns the metadata with `text` in the annotation. If `text` is undefined, returns the metadata without the annotation. If nothing
- * changes, returns an empty object.
+ * Returns the field `metadata` of the converted object. If `text` is defined, the annotation `scheduleAnnotation` has the value `text`. If
+ * `text` is undefined, the annotation `scheduleAnnotation` is absent. If this annotation does not change, returns an empty object.
  */
 function withKept({ metadata }: Annotated, text: string | undefined) {
   const { [scheduleAnnotation]: before, ...others } = metadata?.annotations ?? {}

@@ -1,4 +1,4 @@
-/** Validates the rules of Echo and ScheduledEcho that the schemas cannot express. */
+/** Validates Echo and ScheduledEcho objects against the rules that the schemas of these kinds cannot express. */
 import { batch, invalid, isApiError } from 'proreus'
 import type { AdmissionContext, DeepReadonly, FieldError, Incoming } from 'proreus'
 import { cronJobFor } from './children.ts'

@@ -32,7 +32,10 @@ const retryMs = { NameConflict: 10_000, PodCreateFailed: 30_000 }
  */
 const startMs = 2_000
 
-/** The values of `status.reason` for failed Pods that were evicted, preempted or refused, or whose node was shut down or lost. */
+/**
+ * If a failed Pod has one of these values in `status.reason`, the operator replaces the Pod. The values mean that the Pod was evicted or
+ * preempted, that its node was lost or was shutting down, or that the kubelet rejected the Pod because the node was shutting down.
+ */
 const evictions = new Set(['Evicted', 'NodeLost', 'Preempting', 'Preempted', 'NodeShutdown', 'Terminated'])
 
 interface Step {

@@ -40,7 +40,10 @@ interface Wanted {
   readonly isPart?: boolean
 }
 
-/** The ranks of requests for memory. If a request with the same or a lower rank number is already waiting, a new request must also wait. */
+/**
+ * The ranks of requests for memory. A new request must wait if another request that has the same rank number as the new request, or a lower
+ * one, is already waiting.
+ */
 const Rank = { small: 0, smallPart: 1, large: 2 } as const
 type Rank = (typeof Rank)[keyof typeof Rank]
 

@@ -62,11 +62,11 @@ const mutable: ReadonlySet<Operation> = new Set<Operation>(['CREATE', 'UPDATE', 
  * Combines the webhooks of all operators in the process. A kind with several served versions results in one webhook for each version. The
  * webhook of a version validates objects with the schema of this version.
  *
- * The webhook that calls a handler depends on the type for which the handler is defined:
+ * Each handler belongs to one webhook:
  *
- * - Handlers for the kind belong to the webhook of the stored version. With `matchPolicy: Equivalent`, the API server also calls this
+ * - A handler for the kind belongs to the webhook of the stored version. With `matchPolicy: Equivalent`, the API server also calls this
  *   webhook for requests with other versions, and converts their objects to the stored version.
- * - Handlers for a `versionOf` belong to the webhook of that version.
+ * - A handler for a `versionOf` belongs to the webhook of that version.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` in these cases:
  *

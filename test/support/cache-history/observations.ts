@@ -57,7 +57,8 @@ export class Observations {
   }
 
   /**
-   * From now on, the view must not show the objects with these uids. An own write has deleted them, or has found that they no longer exist.
+   * Records that a write of this process has deleted the objects with these uids, or has found that these objects no longer exist. From now
+   * on, the view must not show these objects.
    */
   deleted(key: ObjectKey, uids: readonly string[]): void {
     this.#add(key, { what: 'gone', uids })

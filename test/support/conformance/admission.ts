@@ -30,8 +30,8 @@ export interface AdmissionWorld {
   readonly api: Api
   readonly server: WebhookServer
   /**
-   * Creates a webhook configuration, and waits until the API server calls its webhooks. The configuration is deleted at the end of the
-   * test.
+   * Creates a webhook configuration, and waits until the API server calls the webhooks of this configuration. The configuration is deleted
+   * at the end of the test.
    */
   configure(t: Test, type: WebhookType, name: string, webhooks: readonly JsonObject[]): Promise<void>
 }

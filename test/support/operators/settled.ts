@@ -8,7 +8,7 @@ export async function reconcilesOf({ endpoints }: StartedOperator): Promise<Read
 }
 
 /**
- * Resolves when the controllers have no more work:
+ * Resolves when the controllers have finished their current work:
  *
  * - Each of `controllers` has completed at least `count` reconciles in addition to those in `before`.
  * - No work queue has a ready key. A key that waits for a delayed requeue is not ready.

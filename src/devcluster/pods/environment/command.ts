@@ -42,7 +42,7 @@ const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 /**
  * The variable `TERM` of a process with a terminal:
  *
- * - For the first process of a container, this value is the default. A variable of the image or of the container overrides the value
+ * - For the first process of a container, this value is the default. A variable of the image or of the container overrides this value
  *   (github.com/containerd/containerd: oci.WithTTY).
  * - For a process that `kubectl exec` starts, this value overrides the variable of the container (internal/cri/server: execInternal).
  */

@@ -91,7 +91,7 @@ export class ContainerRoot {
     return fstab([{ source: 'proc', target, type: 'proc', options: ['nosuid', 'nodev', 'noexec'] }, ...readOnly])
   }
 
-  /** Returns the path of a file of the container in the mount namespace of the cluster. `path` is the path of the file in the container. */
+  /** Converts a path in the container to the path of the same file in the mount namespace of the cluster. */
   pathOf(path: string): string {
     return join(this.directory, 'root', path)
   }

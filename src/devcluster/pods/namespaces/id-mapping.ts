@@ -19,7 +19,10 @@ export interface IdMapping {
   apply(pid: number): Promise<void>
 }
 
-/** The number of all ids. The largest id is 2³²-2, because 2³²-1 means no id (user_namespaces(7)). */
+/**
+ * The number of all user ids, which is also the number of all group ids. The largest id is 2³²-2, because the value 2³²-1 stands for "no
+ * id" (user_namespaces(7)).
+ */
 const allIds = 2 ** 32 - 1
 
 /**

@@ -41,8 +41,8 @@ export interface NamespacesDriver extends PodDriver {
   readonly ids: IdMapping['kind']
   /**
    * Returns a prefix for a command. With this prefix, the command runs in the network of the cluster, as root in the user namespace of the
-   * cluster. The command sees the files of this machine. The standard streams and other file descriptors, such as an IPC channel, are
-   * inherited. The command is killed in these cases:
+   * cluster. The command sees the files of this machine, and inherits the standard streams and other file descriptors, such as an IPC
+   * channel. The command is killed in these cases:
    *
    * - The driver is closed.
    * - Proreus dies.

@@ -37,9 +37,9 @@ exec unshare --pid --fork --kill-child -- sh -c "$2"`
 /**
  * The script of the first process in the PID namespace of the Pod:
  *
- * - Prints the process id that the process has in the PID namespace of Proreus.
- * - Reads signals and process ids from the pipe of Proreus, and sends the signals to the processes. `kill` is built into the shell, so it
- *   works even when no new process can start.
+ * - Prints the id of this process in the PID namespace of Proreus.
+ * - Reads signals and process ids from the pipe of Proreus, and sends the signals. `kill` is built into the shell, so it works even when no
+ *   new process can start.
  * - Ends when Proreus closes the pipe or dies. The kernel then kills all other processes of the Pod.
  */
 const firstProcess = `

@@ -15,8 +15,13 @@ export interface KnownProcesses {
 }
 
 /**
- * Returns the known processes, all descendants, and the members of each process group that one of these processes leads. If a known process
- * has ended and another process now has the same pid, the other process is ignored.
+ * Returns the processes that belong to a container:
+ *
+ * - the known processes
+ * - the child processes of each returned process
+ * - the members of each process group whose leader is a returned process
+ *
+ * If a known process has ended and another process now has the same pid, this pid does not make the other process a known process.
  */
 export function membersOf(processes: readonly ProcessInfo[], known: KnownProcesses): readonly ProcessInfo[] {
   const isKnown = ({ pid, startTime, marker }: ProcessInfo): boolean =>

@@ -47,8 +47,8 @@ export interface SendOptions {
  */
 const maxHeaderBytes = 1024 * 1024
 /**
- * The maximum total size in bytes of the informational responses to a request, such as `103 Early Hints`. Go's limit is 10 MiB. The limit
- * is lower here, because Node.js needs much more time for many small responses than for one large response.
+ * The maximum total size in bytes of the informational responses (such as `103 Early Hints`) to one request. Go's limit is 10 MiB. The
+ * limit here is lower, because Node.js needs much more time for many small responses than for one large response.
  */
 const maxInformationBytes = 64 * 1024
 

@@ -205,8 +205,9 @@ export class ProcessRun implements ContainerRun {
   }
 
   /**
-   * Restarts the timer of the grace period after the preStop hook has ended or has been cut off. From now on, the process has the rest of
-   * the grace period, but at least `minGraceMs`, to end.
+   * Restarts the timer that kills the process at the end of the grace period. The timer is set to the rest of the grace period, but to at
+   * least `minGraceMs`. This function is called when the preStop hook has ended, or when the stop of the container no longer waits for the
+   * hook.
    */
   #extendGrace(): void {
     const stopping = this.#stopping

@@ -55,9 +55,8 @@ export const statefulSets: ResourceInfo = builtinResource({
 })
 
 /**
- * Returns the Pod spec to validate. If the StatefulSet has no claim templates, this is the spec of the Pod template. Otherwise, the spec of
- * the Pod template is changed, because the controller sets these fields in each Pod (k8s.io/kubernetes/pkg/apis/apps/validation:
- * ValidateStatefulSetSpec):
+ * Returns the Pod spec to validate: the spec of the Pod template. If the StatefulSet has claim templates, the function changes the fields
+ * that the controller sets in each Pod (k8s.io/kubernetes/pkg/apis/apps/validation: ValidateStatefulSetSpec):
  *
  * - `volumes` gets a volume for each claim template.
  * - `hostname` and `subdomain` become empty.

@@ -1,4 +1,4 @@
-/** A test of the probes of a container with a real server. */
+/** Tests the probes of a container. The probes send HTTP requests to a real server. */
 import { createServer } from 'node:http'
 import t from 'tap'
 import { ProcessProbes } from '../../../../src/devcluster/pods/probes/process-probes.ts'

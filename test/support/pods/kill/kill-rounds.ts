@@ -192,8 +192,8 @@ class KillRounds {
   }
 
   /**
-   * Creates the missing Pods and deletes some existing Pods, in random order. Stops at the first request that fails, because the failure
-   * means that the process has ended.
+   * Creates the missing Pods and deletes some existing Pods, in random order. Stops at the first request that fails, because requests fail
+   * when `proreus dev` ends.
    */
   async #change(client: Client): Promise<void> {
     for (const kind of shuffled(kinds, this.#dice)) {

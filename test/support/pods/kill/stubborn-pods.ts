@@ -14,8 +14,8 @@ export interface StubbornPod {
   readonly name: string
   readonly kind: Kind
   /**
-   * The command of each process that must run while the Pods exist. If several processes have the same command, the list contains it once
-   * for each of them. No other `StubbornPod` has these commands.
+   * The commands of the processes that must run while the Pods exist. The list has one item for each process, so a command that several
+   * processes have is listed several times. No other `StubbornPod` has these commands.
    */
   readonly processes: readonly string[]
   create(client: Client): Promise<unknown>

@@ -59,8 +59,8 @@ export class Probe {
   }
 
   /**
-   * Replaces `readyAt`. If the new value is defined, the result of the probe changes at once to the outcome that a run at the time `at`
-   * would have. The thresholds of the probe do not apply to this change.
+   * Replaces `readyAt`. If the new value is defined, the result of the probe changes at once: the result becomes a success if a run at the
+   * time `at` would succeed, and a failure if this run would fail. The thresholds of the probe do not apply to this change.
    */
   setReadyAt(readyAt: number | undefined, at: number): void {
     this.#readyAt = readyAt

@@ -252,7 +252,7 @@ class SimulatedRun implements ContainerRun {
     const own = this.#ownExit
     if (this.#stop === undefined) return own
     const { at, graceMs } = this.#stop
-    // A container that has not started ends as soon as it is stopped.
+    // If the container is stopped before it has started, the container ends immediately.
     const stopMs = this.#startedAt === undefined ? 0 : this.#container.plan.stopMs
     const stopped = { at: at + Math.min(stopMs, graceMs), exitCode: stopMs > graceMs ? killed : terminated }
     return own.at <= stopped.at ? own : stopped

@@ -38,9 +38,9 @@ export function revisionOf({ metadata }: DeepReadonly<apps.ReplicaSet>): number 
 /**
  * Returns the annotations of the new ReplicaSet (k8s.io/kubernetes/pkg/controller/deployment/util: SetNewReplicaSetAnnotations):
  *
- * - The annotations of the Deployment are added to `current`, the current annotations of the ReplicaSet.
- * - If `revision` is higher than the current revision, or there is no current revision, `revision` is set. The current revision is then
- *   added to the history.
+ * - The annotations of the Deployment are added to `current`, the annotations of the ReplicaSet.
+ * - If `revision` is higher than the current revision, `revision` replaces the current revision, and the current revision is added to the
+ *   history.
  */
 export function newReplicaSetAnnotations(deployment: Deployment, current: Annotations, revision: number): Annotations {
   const copied = Object.entries(deployment.metadata.annotations ?? {}).filter(([name]) => !notCopied.includes(name))

@@ -61,7 +61,10 @@ export function settled(counts: Counts, pods: readonly ReadonlyPod[]): Counts {
   }
 }
 
-/** Returns true when the UID of the Pod is in `uncounted`. */
+/**
+ * Returns true when `uncounted` already contains the UID of the Pod. The controller adds the UID to `uncounted` before it increments
+ * `succeeded` or `failed`, and must not add the UID a second time.
+ */
 function isCounted({ metadata }: ReadonlyPod, { uncounted }: Counts): boolean {
   return uncounted.succeeded.includes(metadata.uid) || uncounted.failed.includes(metadata.uid)
 }

@@ -62,8 +62,8 @@ export function hasOtherController(claim: ReadonlyObject, set: StatefulSet, pod:
 /** Returns true when the owner references of a claim need no change. */
 export function hasWantedOwners(claim: ReadonlyObject, set: StatefulSet, pod: ReadonlyPod): boolean {
   const own = [set, pod]
-  // If a claim belongs to a deleted StatefulSet or Pod with the same name, the claim is not changed. The garbage collector is possibly
-  // about to delete the claim.
+  // If a claim has an owner reference to a deleted StatefulSet or Pod that had the name of `set` or `pod`, the claim is not changed. The
+  // garbage collector is possibly about to delete the claim.
   if (own.some((object) => isOfEarlier(claim, object))) return true
   if (hasOtherController(claim, set, pod)) return !own.some((object) => refersToUid(claim, object))
   const uids = own.map(({ metadata }) => metadata.uid)

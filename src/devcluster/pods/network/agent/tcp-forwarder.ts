@@ -31,7 +31,7 @@ export class TcpForwarder {
 }
 
 /**
- * Forwards the data of two connections to each other. If one side ends its data, this side can still receive data. If one side resets its
+ * Forwards the data of two connections to each other. A side that has finished sending can still receive data. If one side resets its
  * connection, the other connection is reset. If one side reads slowly, the other side can send only slowly.
  */
 export function joinSockets(client: Socket, server: Socket): void {

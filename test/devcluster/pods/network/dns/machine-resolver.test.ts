@@ -11,7 +11,7 @@ const noAnswer = { code: 'SERVFAIL', records: [] }
 
 t.test('without name servers, the answer is SERVFAIL', async (t) => {
   const resolver = new Resolver({ timeout: 100, tries: 1 })
-  // Nothing listens on the port of this closed socket.
+  // The socket finds a free port, and is then closed. After that, no name server listens on this port.
   const socket = createSocket('udp4').bind(0, '127.0.0.1')
   await once(socket, 'listening')
   const { port } = socket.address()

@@ -1,4 +1,4 @@
-/** Values that several facts in facts.ts share: fields of Pods and containers, and expected conditions and Events. */
+/** Values that several objects of the type `LifeCycleFact` share: fields of Pods and containers, and expected conditions and Events. */
 
 const image = 'example.com/app:1'
 
