@@ -229,8 +229,9 @@ function generate(modules: ReadonlyMap<string, GoModule>): string {
 }
 
 /**
- * For each API version that the embedded API server does not serve, returns the kinds, keyed by apiVersion. kube-apiserver rejects a
- * request body of such a kind with a different error than a body of an unknown kind. The embedded API server returns the same errors.
+ * Returns the kinds of the API versions that the embedded API server does not serve. A key of the result is an apiVersion, and its value
+ * contains the kinds, separated by spaces. If the kind of a request body is one of these kinds, kube-apiserver rejects the body with a
+ * different error than a body of an unknown kind. The embedded API server returns the same errors as kube-apiserver.
  */
 function otherKinds(folder: string): Record<string, string> {
   const kinds: Record<string, string> = {}

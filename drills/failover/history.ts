@@ -81,8 +81,11 @@ export function historyOf(requests: readonly RequestRecord[], { sent, releases }
 }
 
 /**
- * Returns true when `user` held the Lease at `at`. Three conditions must be true. The latest write of the Lease before `at` came from
- * `user`, and was not a release. The Lease had not expired. `user` had not sent a release after this write.
+ * Returns true when `user` held the Lease at the time `at`. All of these conditions must be true:
+ *
+ * - Of all writes of the Lease until `at`, the latest write came from `user`, and did not release the Lease.
+ * - The time between this write and `at` is shorter than the lease duration.
+ * - Between this write and `at`, `user` did not send a request that releases the Lease.
  */
 function holdsLease(leases: readonly LeaseWrite[], releases: readonly number[], user: string, at: number): boolean {
   const latest = leases.findLast((write) => write.at <= at)

@@ -23,7 +23,8 @@ export async function churn(client: Client, seconds: number, random: () => numbe
       writes += 1
       await delay(random() * pauseMs)
     } catch {
-      // It is unknown whether the API server has stored the write. In both cases, the next write to this Gadget succeeds.
+      // After an error, it is unknown whether the API server has stored the write. The next write to this Gadget can succeed in both cases,
+      // because `writeOnce` supports both an existing Gadget and a missing Gadget.
       await delay(awayMs)
     }
   }

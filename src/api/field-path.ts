@@ -11,8 +11,8 @@ export function childPath(path: string, key: string): string {
 }
 
 /**
- * Returns the path of a field. Unlike `childPath`, this function writes an empty field name as `[]`. kube-apiserver uses this format in
- * errors of lists and embedded resources.
+ * Returns the path of a field. Unlike `childPath`, this function writes an empty field name as `[]`. kube-apiserver uses this format in the
+ * errors of validation rules, `x-kubernetes-list-type` and `x-kubernetes-embedded-resource`.
  */
 export function fieldChildPath(path: string, key: string): string {
   return key === '' ? `${path}[]` : childPath(path, key)

@@ -151,8 +151,8 @@ export function labelValue(value: string): string[] {
 }
 
 /**
- * Validates a name with the rules that apply to all objects: the name is a segment of the object's URL, so it must not contain `/` or `%`,
- * or be `.` or `..`.
+ * Validates a name with the rules that apply to all objects. The name of an object is a segment of the object's URL. Therefore, the name
+ * must not be `.` or `..`, and must not contain `/` or `%`.
  */
 export function pathSegmentName(name: string): string[] {
   if (name === '.' || name === '..') return [`may not be '${name}'`]

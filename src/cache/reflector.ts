@@ -373,7 +373,7 @@ export class Reflector<T extends KubernetesObject> {
     const message = `The API server, or a proxy, ends the watch of ${groupResourceOf(this.#options.type)} within a second.`
     this.#logger[this.#problem?.id === cutOff ? 'debug' : 'warn']({ retryInMs: pause }, message)
     this.#problem = { id: cutOff, level: 'warn', message, relist: false, phase: 'watch' }
-    await sleep(this.#clock, pause, signal).catch(() => undefined) // Rejects only when the signal aborts. `run` checks the signal.
+    await sleep(this.#clock, pause, signal).catch(() => undefined) // `sleep` rejects only when the signal aborts. `run` checks the signal.
   }
 
   /**

@@ -8,7 +8,10 @@ import { metadataOf } from './store.ts'
 
 /**
  * An object that another client or another reconcile changed before a reconcile of this process wrote the object. The reconcile that wrote
- * the object did not see this change. After an interruption of the watch, such a change is possible but not certain.
+ * the object did not see this change.
+ *
+ * After an interruption of the watch, `UnconfirmedWrites` cannot know whether another client changed the object. In this case,
+ * `UnconfirmedWrites` returns an `Overtaken` if such a change is possible.
  */
 export interface Overtaken<T> {
   /** The state in the store before the first unconfirmed write of this process; undefined when the store did not contain the object. */

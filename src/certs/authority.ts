@@ -59,8 +59,9 @@ export function decideAuthority(stored: StoredAuthority | undefined, now: number
 }
 
 /**
- * Returns the state after the CA has been replaced by `fresh` in one step. The CA certificates in `replaced` that have not expired stay in
- * the trust bundle, because servers may still use leaf certificates that the replaced CAs have signed.
+ * Returns the state after `fresh` has replaced the CA. `fresh` signs immediately, without an earlier phase in which `fresh` is only in the
+ * trust bundle. The CA certificates in `replaced` that have not expired stay in the trust bundle, because servers may still use leaf
+ * certificates that the replaced CAs have signed.
  */
 export function replaceAuthority(replaced: readonly (StoredAuthority | undefined)[], fresh: KeyPair, now: number): AuthorityState {
   const before = replaced.flatMap((each) => [each?.current?.cert, each?.next?.cert, ...(each?.previous ?? [])])

@@ -107,7 +107,10 @@ export interface ControllerSettings<T extends KubernetesObject, Watched extends 
    * Default: `exponentialBackoff()`, which delays by 5 ms × 2^failures, at most 1000 s.
    */
   readonly rateLimiter?: (context: { readonly clock: Clock }) => RateLimiter
-  /** The RBAC rules that the reconciler needs. The rules for watching the types are added automatically. */
+  /**
+   * The RBAC rules that the reconciler needs. The rules for reading and watching the primary type and the types in `owns` and `watches` are
+   * added automatically.
+   */
   readonly rbac?: readonly PolicyRule[]
   /** Time after which `signal` of a reconcile's context aborts, in milliseconds. Default: no limit. */
   readonly reconciliationTimeoutMs?: number

@@ -29,7 +29,10 @@ function sharedValue(value: JsonValue, from: StructuralSchema, to: StructuralSch
   return value.map((item) => (isObject(item) ? sharedFields(item, from.items!, to.items!) : item))
 }
 
-/** Returns true if both schemas of a list have the same list map keys. The items of such a list can be reduced to their common fields. */
+/**
+ * Returns true if `sharedFields` can be applied to each item of a list. The schemas `from` and `to` of the list must have the same list map
+ * keys in the same order, and both schemas must have `items`.
+ */
 function haveSameKeys(from: StructuralSchema, to: StructuralSchema): boolean {
   const [keys, others] = [from['x-kubernetes-list-map-keys'], to['x-kubernetes-list-map-keys']]
   return keys !== undefined && others !== undefined && keys.join() === others.join() && from.items !== undefined && to.items !== undefined

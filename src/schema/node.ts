@@ -21,7 +21,10 @@ export interface SchemaNode {
   /** The allowed types; empty if any type is allowed. `x-kubernetes-int-or-string` allows the types `integer` and `string`. */
   readonly types: readonly SchemaType[]
   readonly nullable: boolean
-  /** The default value. It is pruned, and the defaults of its own fields are applied. It is deeply frozen, because objects share it. */
+  /**
+   * The default value, after pruning and defaulting: unknown fields are removed, and missing fields have their own default values. The
+   * default value is deeply frozen, because all objects with this default share the same value.
+   */
   readonly default: JsonValue | undefined
   readonly properties: ReadonlyMap<string, SchemaNode>
   /** The names and default values of the properties that have a default. */

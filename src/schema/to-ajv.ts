@@ -115,8 +115,9 @@ function translateFully(node: SchemaNode): AnySchemaObject {
 }
 
 /**
- * Rejects bigints (integers beyond 2^53) in a schema without a type. ajv does not support bigints, and rejects them only if the schema has
- * a type. After the rejection, `explain` determines whether the value is valid, because `explain` supports bigints.
+ * Returns the translation of a schema without a type. If the schema has checks, the translation also rejects every bigint (an integer
+ * beyond 2^53). ajv does not support bigints, and itself rejects bigints only if a schema has a type. `explain` supports bigints, and later
+ * determines whether the rejected value is valid.
  */
 function untyped(checks: AnySchemaObject): AnySchemaObject {
   return Object.keys(checks).length === 0 ? checks : { ...checks, bigintCheck: (value: JsonValue) => typeof value !== 'bigint' }

@@ -12,7 +12,10 @@ const thing = defineKind({ group: 'example.com', kind: 'Thing', versions: [versi
 const kindWithSpec = (spec: TSchema) => defineKind({ ...definition, versions: [{ name: 'v1', spec }] })
 const reconcile = (): Promise<void> => Promise.resolve()
 
-/** Invalid options that a JavaScript program can contain. */
+/**
+ * Calls with invalid options. Each case consists of a name, the call, the expected error code, and a pattern for the expected message. The
+ * TypeScript compiler rejects most of these options, but no compiler checks the options of a JavaScript program.
+ */
 const cases: [string, () => unknown, string, RegExp][] = [
   [
     'misspelled fields of a version',

@@ -146,8 +146,8 @@ const types: Readonly<Record<string, string>> = {
 }
 
 t.test('the variables and functions of conditions have the types of the API server', (t) => {
-  // A condition must be a bool, so a list with the expression as its item is invalid. The error contains the type of the list, which
-  // contains the type of the expression.
+  // The condition is a list whose only item is the expression. The condition is invalid, because a condition must be a bool. The error
+  // contains the type of the list, and therefore also the type of the expression.
   for (const [source, type] of Object.entries(types)) {
     t.strictSame(compileMatchCondition(`[${source}]`), { problem: `must evaluate to bool but got list(${type})`, internal: false }, source)
   }

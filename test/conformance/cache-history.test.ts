@@ -30,8 +30,9 @@ const controlPlane = await conformanceControlPlane(t, { controllers: false, name
  */
 const roundMs = { least: 4_000, most: 12_000 }
 /**
- * The number of writes that the process should make in a round. On a busy machine, the process needs more time for these writes than the
- * shortest duration of a round. The round is then longer, up to the longest duration.
+ * The number of writes that the process should make in a round. If the process has made fewer writes when the shortest duration of a round
+ * (`roundMs.least`) has passed, the round continues. It ends when the process has made this number of writes, or when the longest duration
+ * (`roundMs.most`) has passed. A round continues in this way when the machine is busy.
  */
 const enoughWrites = 150
 /**

@@ -148,8 +148,8 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
     }
     t.match(await get(), { code: 403 })
     await kubectl.ok('create clusterrolebinding scraper --clusterrole=proreus-metrics-reader --serviceaccount=default:scraper')
-    // The operator has cached the denial of the first request for half a minute. The requests are therefore repeated until the operator
-    // asks the API server again.
+    // The operator caches a denial for 30 seconds, and the first request was denied. The test therefore repeats the request until the
+    // operator asks the API server again.
     const body = await until(
       'the permission takes effect',
       async () => ((await get()).code === 200 ? (await get()).body : undefined),

@@ -66,9 +66,9 @@ const cases: Readonly<Record<string, Case>> = {
       { to: { a: 'worse', b: 'y' }, errors: ['ruleBelow.a: Invalid value: "worse": found worse'] },
     ],
   },
-  // The field `kind` of this case is in the spec or in the status. As for any other field, an update that leaves the field unchanged gets a
-  // warning instead of an error. The field `kind` at the root of an object is an exception: an update gets an error even if it leaves that
-  // field unchanged.
+  // This case tests a field with the name `kind` in the spec and in the status. If the value of this field violates the rule of the case,
+  // and an update leaves the value unchanged, the response contains a warning instead of an error, as for any other field. Only the field
+  // `kind` at the root of an object is different: if its value violates a rule, the response to every update contains an error.
   kind: {
     before: string,
     after: { ...string, ...rule("self != 'Old'") },

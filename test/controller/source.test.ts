@@ -75,8 +75,8 @@ t.test('the events of an iterable are keys, or mapped to keys', async (t) => {
 })
 
 t.test('an iterable whose events never wait does not block the event loop', async (t) => {
-  // An earlier test may have started the time slice of this iteration of the event loop with another clock. This test therefore waits for
-  // the next iteration.
+  // All sources share one time slice in each iteration of the event loop. An earlier test may have started the time slice of the current
+  // iteration with the clock of the earlier test. This test therefore waits for the next iteration.
   await new Promise(setImmediate)
   let elapsed = 0
   const clock = { now: () => 0, monotonicNow: () => (elapsed += 1), after: () => ({ cancel: () => undefined }) }

@@ -1,4 +1,7 @@
-/** Tests of the comparison of a workload's life on two control planes: the compared values, and the ignored values. */
+/**
+ * Two control planes execute the same steps in the life of a workload, and the results are compared. These tests check which values are
+ * compared, and which values are ignored.
+ */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { GivenNames } from '../real/differential/workloads/names.ts'

@@ -7,8 +7,11 @@ import { withField } from './values.ts'
 export type Compare<Value> = (value: Value) => Promise<readonly string[]>
 
 /**
- * Returns the smallest found value whose comparison shows a difference of the same kind as a difference in `lines`. `lines` are the
- * differences for `value`. The function makes at most `tries` comparisons. If it finds no smaller value, it returns `value`.
+ * Searches for a smaller value for which `compare` reports a difference of the same kind as one of the differences in `lines`. A smaller
+ * value lacks items or fields of `value`. Returns the smallest value found. If no smaller value is found, returns `value`.
+ *
+ * @param lines the differences that `compare` has reported for `value`.
+ * @param tries the maximum number of calls of `compare`.
  */
 export async function shrink<Value extends JsonValue>(
   value: Value,

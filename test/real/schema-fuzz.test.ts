@@ -63,8 +63,9 @@ t.test('proreus validate finds the errors of the API server in files', async (t)
       ({ reason, field, message }) => `${String(reason)} ${String(field)}: ${String(message)}`,
     )
     const told = errors.map(({ reason, path: field, message }) => `${reason} ${field}: ${message}`)
-    // The validation of the kind has rules that its schema does not contain. Therefore `proreus validate` may report more errors than the
-    // API server. It must report all errors of the API server.
+    // `proreus validate` applies the schema of MyPod and the rules of the MyPod webhook. The API server in this test applies only the
+    // schema, because the webhook is not installed. Therefore, `proreus validate` may report more errors than the API server, but it must
+    // report all errors of the API server.
     t.strictSame(
       causes.filter((cause) => !told.includes(cause)),
       [],

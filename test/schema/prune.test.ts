@@ -135,8 +135,9 @@ t.test('a pruned object has no unknown fields, and the input is not modified', a
       const before = canonicalJson(object)
       const first = compiled.prune(deepFreeze(object))
       const second = compiled.prune(first.object)
-      // If there are unknown fields, `prune` must return another object. Without unknown fields, it may return the input or a copy. It
-      // copies an object that contains the metadata of an embedded resource.
+      // If the object has unknown fields, `prune` must return another object. If the object has no unknown fields, `prune` may return the
+      // same object or a copy. `prune` returns a copy if it changes the metadata of an embedded resource, for example if it drops an empty
+      // field.
       const unchanged = first.unknown.length === 0 || first.object !== object
       return unchanged && second.object === first.object && second.unknown.length === 0 && canonicalJson(object) === before
     }),

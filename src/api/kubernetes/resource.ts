@@ -9,7 +9,7 @@ import type { ResourceType } from '../group-version-kind.ts'
 import { resourceType } from '../group-version-kind.ts'
 import type { KubernetesObject, NamespacedMeta, ObjectMeta } from '../object.ts'
 
-/** The static type of an object of a cluster-scoped type. `Model` declares the fields other than apiVersion, kind and metadata. */
+/** The static type of the objects of a cluster-scoped resource. `Model` declares all fields except apiVersion, kind and metadata. */
 export type ClusterObject<Model, ApiVersion extends string, Kind extends string> = Omit<Model, 'apiVersion' | 'kind' | 'metadata'> & {
   apiVersion: ApiVersion
   kind: Kind

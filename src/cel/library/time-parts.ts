@@ -65,8 +65,8 @@ interface Zone {
 }
 
 /**
- * The time zones that rules have used, keyed by the name in lower case. `locationProblem` accepts some names in more than one spelling. If
- * the map had a key for each spelling, it could grow without limit.
+ * The time zones that rules have used. The key is the name in lower case. `locationProblem` accepts some names in many combinations of
+ * upper-case and lower-case letters. If each combination had its own key, the map could become very large.
  */
 const zones = new Map<string, Zone>()
 

@@ -40,7 +40,10 @@ const receivers = new Set(['string', 'google.protobuf.Timestamp', 'google.protob
  */
 const notLister = 'interface conversion: *types.Err is not traits.Lister: missing method Add'
 const notInt = 'interface conversion: ref.Val is *types.Err, not types.Int'
-/** Functions whose constant regular expression is compiled when the CEL program is created (`RegexOptimization`). */
+/**
+ * Names of the functions that have a regular expression as an argument. If the regular expression is constant, it is compiled when the CEL
+ * program is created (`RegexOptimization`).
+ */
 const patternFunctions = new Set(['matches', 'find', 'findAll'])
 
 export function planCall(planner: Planner, expr: Call): Plan {

@@ -102,8 +102,8 @@ function quantifier(planner: Planner, { initial, condition, step }: Comprehensio
 }
 
 /**
- * Plans `map`, `filter`, `transformList`, `transformMap` and `transformMapEntry`, whose iterations add items or entries to the result.
- * Returns undefined for any other fold.
+ * Plans the folds of the macros `map`, `filter`, `transformList`, `transformMap` and `transformMapEntry`. The iterations of these folds add
+ * items or entries to the result. Returns undefined for all other folds.
  */
 function collector(planner: Planner, { initial, step }: Comprehension): Shape | undefined {
   const isFiltered = step.kind === 'call' && step.name === '_?_:_' && isAccumulator(step.args[2])

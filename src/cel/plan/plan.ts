@@ -97,8 +97,8 @@ export function attribute(resolve: Eval, cost: number): Plan {
 }
 
 /**
- * Returns the attribute of the plan. If the plan is not an attribute, returns a new attribute that evaluates the plan and has the cost 1
- * (`cel-go/interpreter: planner.go, relativeAttr`).
+ * Returns the attribute of a plan. If the plan has no attribute, the function returns a new attribute with the cost 1. The `resolve` of the
+ * new attribute is the `eval` of the plan (`cel-go/interpreter: planner.go, relativeAttr`).
  */
 export function attributeOf({ attribute, eval: resolve }: Plan): Attribute {
   return attribute ?? { resolve, cost: 1 }

@@ -18,10 +18,11 @@ import { Double, Timestamp } from './values.ts'
 export type DataType = (value: JsonValue) => Value
 
 /**
- * Returns the function that converts data of a schema.
+ * Returns the function that converts JSON data to CEL values according to `schema`.
  *
  * @param isRoot true for the schema of a whole Kubernetes object. Rules can then use apiVersion, kind, metadata.name and
- * metadata.generateName even if the schema does not declare them.
+ *   metadata.generateName even if the schema does not declare them. Default: true if the schema has `x-kubernetes-embedded-resource: true`,
+ *   otherwise false.
  */
 export function dataType(schema: StructuralSchema, isRoot = schema['x-kubernetes-embedded-resource'] === true): DataType {
   const convert = converter(isRoot ? withObjectFields(schema) : schema)

@@ -11,7 +11,10 @@ export const authenticated = 'system:authenticated'
 /** The group of `system:anonymous`. */
 export const unauthenticated = 'system:unauthenticated'
 
-/** A key in the `extra` field of a ServiceAccount's user. The value is the name of the Node in the token's claims. */
+/**
+ * A key in the `extra` field of a user that has authenticated with a ServiceAccount token. If the claims of the token contain a Node, the
+ * name of this Node is stored under the key.
+ */
 export const boundNodeKey = 'authentication.kubernetes.io/node-name'
 
 /** The audience of the embedded API server. */

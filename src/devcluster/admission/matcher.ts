@@ -20,8 +20,8 @@ export interface MatchState {
 }
 
 /**
- * Returns the row of the resource catalog for the version in which the webhook receives the objects. Returns undefined if the webhook does
- * not match the request.
+ * Returns the `ResourceInfo` of the API version in which the webhook receives the objects of the request. If the webhook does not match the
+ * request, returns undefined.
  */
 export function matchHook(hook: Hook, attributes: AdmissionAttributes, state: MatchState): ResourceInfo | undefined {
   // Webhooks are never called for objects of this group, such as webhook configurations. If webhooks were called for such objects, a broken

@@ -13,7 +13,7 @@ export interface JsonScan {
    */
   readonly duplicates: readonly string[]
   readonly error?: string
-  /** The first number beyond the range of a float, such as `1e400`. */
+  /** The first number in the document that is beyond the range of a float, such as `1e400`. */
   readonly outOfRange?: string
 }
 

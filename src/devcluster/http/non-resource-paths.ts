@@ -14,7 +14,10 @@ export const serverVersion = { major: '1', minor: '36', gitVersion: 'v1.36.3+pro
 const openApiV2Protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
 const openApiV2ProtobufWithAt = openApiV2Protobuf.replace('.v1.0', '@v1.0')
 
-/** The media types of `/openapi/v2`, and the ranges in an Accept header that include these types. */
+/**
+ * The values in an Accept header that `/openapi/v2` supports: the media types of the document, and the media ranges that include these
+ * types.
+ */
 const openApiV2Types: ReadonlySet<string> = new Set([
   'application/json',
   'application/*',

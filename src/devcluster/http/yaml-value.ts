@@ -5,7 +5,7 @@
 import type { JsonValue } from '../../api/json.ts'
 import { isObject, stringifyJson } from '../../api/json.ts'
 
-/** Matches strings that can be written without quotes. A string that `reserved` also matches needs quotes. */
+/** A string needs no quotes in YAML if the string matches `plain` and does not match `reserved`. */
 const plain = /^[A-Za-z](?:[\w ./()-]*[\w./()-])?$/
 /** Matches strings that YAML 1.1 would read as another type. */
 const reserved = /^(?:y|n|yes|no|on|off|true|false|null)$/i

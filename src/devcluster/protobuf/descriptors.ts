@@ -67,7 +67,10 @@ function isScalar(type: string): type is Scalar {
 }
 
 interface Kinds {
-  /** The package of the messages of these kinds. Undefined if the generated data contains only the names of these kinds. */
+  /**
+   * The protobuf package that contains the messages of these kinds, e.g. `core.v1`. Undefined if the generated data contains only the names
+   * of these kinds, and no messages.
+   */
   readonly holder: string | undefined
   readonly names: ReadonlySet<string>
 }

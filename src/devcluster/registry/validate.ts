@@ -24,7 +24,8 @@ export function validateForWrite(
     ...validateObjectMeta(object.metadata, {
       namespaced: info.namespaced,
       qualifiedFinalizers: !info.custom && info.group !== 'apiextensions.k8s.io',
-      // Names are immutable. An update therefore validates only that a name is a valid path segment, and not the name rules of the type.
+      // Names are immutable. For an update, the name must therefore only be a valid path segment. The name rules of the type apply only to
+      // a create.
       ...(old !== undefined ? { name: pathSegmentName } : name === undefined ? {} : { name }),
     }),
     ...(old === undefined ? [] : validateMetadataUpdate(object, old)),

@@ -11,7 +11,7 @@ export interface ContainerTarget {
 /** The query parameters of a request for a log (k8s.io/api/core/v1: PodLogOptions). */
 export interface LogOptions {
   readonly follow: boolean
-  /** True for the log of the run that preceded the latest run. */
+  /** True if the client requests the log of the previous run of the container (`kubectl logs --previous`). */
   readonly previous: boolean
   readonly timestamps: boolean
   readonly tailLines?: number

@@ -33,8 +33,9 @@ export function validateMyPod(
 }
 
 /**
- * Validates a MyPod with requests to the API server. The requester must be allowed to create Pods, and the API server must accept the Pod.
- * An unchanged spec is not checked, because existing MyPods must stay updatable when the rules become stricter.
+ * Validates a MyPod with requests to the API server. The MyPod is invalid if the requester may not create Pods in its namespace. The MyPod
+ * is also invalid if the API server rejects a dry-run request for its Pod because the Pod is invalid. If an update does not change the
+ * spec, the function checks nothing, because existing MyPods must stay updatable when the rules become stricter.
  */
 export async function validateMyPodInCluster(
   object: DeepReadonly<MyPod>,
@@ -80,8 +81,8 @@ async function checkPod(object: DeepReadonly<MyPod>, { client, warn }: Admission
         warn(`the Pod would be refused now: ${error.message.replace(checkedName, `"${object.metadata.name ?? ''}"`)}`)
         return []
       case 404:
-        // The namespace of the MyPod does not exist. The webhook returns no error here, because the API server itself rejects the MyPod
-        // with this error.
+        // The API server responded with 404, because the namespace of the MyPod does not exist. The webhook returns no error here, because
+        // the API server itself rejects the MyPod with the same 404 error.
         return []
       default:
         throw error

@@ -90,8 +90,9 @@ function isSet(keyword: keyof StructuralSchema, value: unknown): boolean {
 }
 
 /**
- * Checks that each field in a branch of the root schema is also in the root's own `properties` (`validateStructuralCompleteness`). The
- * branches of schemas below the root are not checked.
+ * Checks the branches of the root schema: the schemas in its `allOf`, `anyOf`, `oneOf` and `not`. If a branch specifies a field, the root
+ * schema must also specify this field outside its branches (`validateStructuralCompleteness`). The branches of schemas below the root, such
+ * as the schemas in `properties`, are not checked.
  */
 export function completenessErrors(schema: StructuralSchema, path: string): FieldError[] {
   return branchesOf(schema, path).flatMap((branch) => branchCompleteness(branch, schema, path))

@@ -27,7 +27,7 @@ export interface ReviewedObjects {
   readonly oldObject: JsonObject | undefined
 }
 
-/** The steps of one review, without the handlers. */
+/** The steps of one review, such as decoding, validation and the response. An `Evaluation` does not run the handlers. */
 export interface Evaluation {
   /**
    * The decoded request. If a worker thread parses the body, `request` is preliminary until `begin` has resolved. A preliminary `request`

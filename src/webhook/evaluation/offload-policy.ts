@@ -17,8 +17,8 @@ const width = 96
  */
 const mostNameless = places / 8
 /**
- * Maximum number of field names that occur in only one sample, if the body is ordinary. An ordinary body repeats a few field names many
- * times, so most of its field names occur in several samples.
+ * Maximum number of field names that are found in only one sample of an ordinary body. An ordinary body repeats a few field names many
+ * times, so most of its field names are found in several samples.
  */
 const mostSingle = places / 8
 

@@ -39,7 +39,10 @@ export async function ownErrors(
   return own
 }
 
-/** Returns `errors` and the errors of all `validateInCluster` handlers. If a handler returns a failure `Status`, returns this `Status`. */
+/**
+ * Returns `errors` and the errors of all `validateInCluster` handlers. If a handler returns a failure `Status`, the result is only this
+ * `Status`.
+ */
 export function admissionVerdict(
   webhooks: OrderedWebhooks,
   object: JsonObject,

@@ -76,8 +76,8 @@ const maxConversionBytes = 128 * mebibyte
  */
 export const conversionCost = 2.5
 /**
- * The part of `conversionCost` that is reserved for the object that is being converted, as a multiple of the size of the body. If the
- * largest object of a review needs more memory than this part, `conversion-route.ts` reserves the difference.
+ * The part of `conversionCost` that is for the object that is being converted. The unit is the size of the body, as for `conversionCost`.
+ * If the conversion of the largest object of a review needs more memory, `conversion-route.ts` reserves the additional memory.
  */
 export const batchCost = 0.5
 /**

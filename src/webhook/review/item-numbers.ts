@@ -3,8 +3,9 @@ import type { JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 
 /**
- * Assigns numbers to items. Two items have the same number if `jsonEqual` returns true for them, and different numbers otherwise. Each item
- * is visited only once, even if it is nested in items of other lists, so assigning all numbers takes linear time.
+ * Assigns numbers to the items of lists. Two items have the same number if `jsonEqual` returns true for them, and different numbers
+ * otherwise. The items of nested lists also get numbers. The number of each item is computed once and then stored, so assigning all numbers
+ * takes linear time.
  */
 export class ItemNumbers {
   readonly #ofItems = new Map<JsonValue, number>()

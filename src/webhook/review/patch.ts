@@ -114,7 +114,7 @@ function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, sche
     for (; from < rawIndex; from += 1, length -= 1) out.push({ op: 'remove', path: `${path}/${at}` })
     for (; at < targetIndex; at += 1, length += 1) out.push({ op: 'add', path: `${path}/${at === length ? '-' : at}`, value: target[at]! })
     if (rawIndex < raw.length) {
-      // If the list has no keys, matched items are equal. Therefore, they are not compared.
+      // If `keys` is undefined, the two items of a pair are equal, so they need no comparison.
       if (keys !== undefined) compare(raw[rawIndex]!, target[targetIndex]!, `${path}/${at}`, schema?.items, work)
       from += 1
       at += 1

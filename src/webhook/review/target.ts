@@ -3,7 +3,10 @@ import { groupKindOf, groupResourceOf } from '../../api/group-version-kind.ts'
 import type { CombinedWebhook } from '../definition/combine.ts'
 import type { AdmissionRequest } from './admission-review.ts'
 
-/** Checks a request. Returns undefined if the webhook at this path handles the request, otherwise an error message. */
+/**
+ * A function that checks whether an admission request is intended for a certain webhook. Returns undefined if the request is intended for
+ * this webhook, otherwise an error message.
+ */
 export type Mismatch = (request: AdmissionRequest) => string | undefined
 
 /**

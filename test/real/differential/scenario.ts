@@ -108,7 +108,9 @@ export function parseScenario(name: string, text: string): Scenario {
   return scenario
 }
 
-/** Returns all steps in one list. The steps that are played during a watch follow the step of the watch. */
+/**
+ * Returns all steps in one list. In the list, the steps that are played while a watch is open come directly after the step of the watch.
+ */
 export function allSteps(steps: readonly Step[]): Step[] {
   return steps.flatMap((step) => [step, ...allSteps(step.while)])
 }

@@ -1,4 +1,7 @@
-/** A scripted webhook server on loopback, which records the calls of webhooks. Also creates webhook configurations for this server. */
+/**
+ * A webhook server for conformance tests, and functions that create webhook configurations for this server. The server listens on loopback,
+ * returns the responses that a test sets, and records the calls of the webhooks.
+ */
 import type { Test } from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { Api } from './api-request.ts'

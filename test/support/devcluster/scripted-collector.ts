@@ -74,7 +74,7 @@ export interface World {
   listeners(): number
   /** Sends an event on the watch of the type. Later reads return the object of the event. After a DELETED event, they find no object. */
   send(event: WatchEvent['type'], type: ResourceType, object: KubernetesObject): void
-  /** Stores an object without an event of the watch. */
+  /** Stores an object, but sends no event on the watch of the type. */
   store(type: ResourceType, object: KubernetesObject): void
   /** Removes an object without an event of the watch. */
   remove(type: ResourceType, object: KubernetesObject): void

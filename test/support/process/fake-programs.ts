@@ -1,4 +1,7 @@
-/** Fake binaries of a control plane, for tests of its start. Each fake records its arguments and the requests that it receives. */
+/**
+ * Fake binaries of a control plane, for tests that start a control plane. Each fake binary records its arguments and the requests that it
+ * receives.
+ */
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { programs, type ProgramName } from '../../../src/testing/binaries.ts'

@@ -2,7 +2,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Fault, FaultProxy, ProxiedConnection } from '../../../src/testing/index.ts'
 
-/** Returns a random number generator (mulberry32). The seed determines its numbers in [0, 1). */
+/**
+ * Returns a random number generator (mulberry32): a function that returns the next number, in [0, 1), on each call. The seed determines the
+ * sequence of the numbers.
+ */
 export function randomOf(seed: number): () => number {
   let state = seed >>> 0
   return () => {

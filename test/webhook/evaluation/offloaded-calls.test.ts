@@ -1,4 +1,4 @@
-/** Tests of the calls to the worker thread during an offloaded evaluation. A fake thread records them. */
+/** Tests of `OffloadedEvaluation`: the calls to the worker thread during an evaluation. A fake worker thread records the calls. */
 import t from 'tap'
 import { noErrors } from '../../../src/api/error-list.ts'
 import type { JsonObject } from '../../../src/api/json.ts'

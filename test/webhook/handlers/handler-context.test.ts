@@ -50,8 +50,8 @@ t.test('an audit annotation key that the API server would drop is an error of th
 })
 
 /**
- * Returns a context for this request. Also returns `call`, with which the context was created, and the log entries that the logger of
- * `call` has recorded.
+ * Returns a context for the request, the `Call` with which the context was created, and the list in which the logger of the `Call` records
+ * its entries.
  */
 function contextOf(request: Partial<AdmissionRequest> = {}): { context: HandlerContext; entries: Record<string, unknown>[]; call: Call } {
   const { logger, entries } = recordingLogger('debug')

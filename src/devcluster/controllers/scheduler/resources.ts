@@ -7,8 +7,12 @@ import type { Misfit } from './misfit.ts'
 type Amounts = Readonly<Record<string, number>>
 
 /**
- * Returns a misfit for each resource of which `pod` requests more than the node has left. Also returns a misfit if the node already has the
- * maximum number of Pods. `others` are the Pods on the node that have not ended.
+ * Returns the reasons why `pod` does not fit on the node:
+ *
+ * - one reason for each resource, if `pod` requests more of the resource than the node has left.
+ * - one reason if the node already has the maximum number of Pods.
+ *
+ * `others` are the Pods on the node that have not ended.
  */
 export function resourceMisfits(pod: ReadonlyPod, node: ReadonlyNode, others: readonly ReadonlyPod[]): readonly Misfit[] {
   const allocatable = amountsOf(node.status?.allocatable)

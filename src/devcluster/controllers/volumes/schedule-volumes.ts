@@ -1,4 +1,7 @@
-/** The claims of a Pod during scheduling (k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding). */
+/**
+ * Checks the PersistentVolumeClaims of a Pod when the Pod is scheduled, and starts to bind the unbound claims
+ * (k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding).
+ */
 import { core } from '../../../api/kubernetes/core.ts'
 import type { CacheReader } from '../../../cache/cache.ts'
 import type { ReconcileContext } from '../../../controller/reconciler.ts'

@@ -44,8 +44,8 @@ export class ConnectorChild {
     const id = this.#requests++
     const pending = Promise.withResolvers<Socket>()
     this.#pending.set(id, pending)
-    // `send` fails only if the IPC channel has closed. The error is ignored, because the process then ends, and the end of the process
-    // rejects all pending requests.
+    // `send` fails only if the IPC channel is closed. The error is ignored: when the IPC channel is closed, the child process ends, and
+    // when the child process has ended, all pending requests are rejected.
     this.#child.send({ id, port, host } satisfies ConnectRequest, () => undefined)
     return pending.promise
   }

@@ -1,6 +1,6 @@
 /**
- * `ControlChannel`: the channel between Proreus and a script that starts a process. Proreus sends lists to the script, and receives the
- * report and the errors of the script.
+ * `ControlChannel`: the channel between Proreus and a script that starts a process. Proreus sends lists of strings to the script, for
+ * example the command of the process and its arguments. The script sends a report about the started process, or error messages, to Proreus.
  */
 import type { Duplex } from 'node:stream'
 import { readLines } from './report-lines.ts'

@@ -13,7 +13,10 @@ export interface IdMapping {
   /** The number of user ids in the user namespace. The largest uid is `uids - 1`. */
   readonly uids: number
   readonly gids: number
-  /** Returns true when the user namespace has ids for the owner and the group of a file. `uid` and `gid` are their ids on this machine. */
+  /**
+   * Returns true when the owner and the group of a file both have an id in the user namespace. `uid` and `gid` are the ids of the owner and
+   * the group on this machine.
+   */
   hasOwner(uid: number, gid: number): boolean
   /** Maps the ids in the new user namespace of a process. */
   apply(pid: number): Promise<void>

@@ -145,8 +145,8 @@ export class NamespacesContainer implements ContainerProcess {
   }
 
   /**
-   * Returns a prefix for a command. With this prefix, the command runs in the mount namespace of the container, and the root folder of the
-   * command is the root folder of this machine. `options` are further options of nsenter(1).
+   * Returns a prefix for a command. With this prefix, the command runs in the mount namespace of the container, but the root folder of the
+   * command is still the root folder of this machine, not the root folder of the container. `options` are further options of nsenter(1).
    */
   #enter(options: readonly string[]): readonly string[] {
     // If the cluster has a user namespace, the first nsenter enters this namespace. The first nsenter then runs the second nsenter as root.

@@ -1,4 +1,7 @@
-/** Opens the namespaces of the cluster with the best mapping of ids that this machine permits. */
+/**
+ * Creates the Linux namespaces in which the Pods of the embedded cluster run. Tries the mappings of user and group ids in order, the best
+ * mapping first, and uses the first mapping with which the namespaces can be created.
+ */
 import { ClusterSandbox } from './cluster-sandbox.ts'
 import type { IdMapping } from './id-mapping.ts'
 import { idMappings } from './id-mapping.ts'

@@ -14,7 +14,10 @@ export interface StartOptions {
   /** A command prefix. A command after this prefix runs in the namespaces of the Pod or of the container. */
   readonly enter: readonly string[]
   readonly script: ProcessScript
-  /** The lists that the script reads. */
+  /**
+   * The lists that Proreus sends to the script through the control channel, in the order in which the script reads them. One list contains
+   * the command that the script runs, with its arguments.
+   */
   readonly lists: readonly (readonly string[])[]
   readonly tty: boolean
   readonly stdin: boolean

@@ -60,8 +60,9 @@ export class NamedPipes {
   }
 
   /**
-   * Each pipe has an end for the driver and an end for the process. Closes the descriptors that the driver holds for the ends of the
-   * process, and removes the files of the pipes. Called once, when the process has started or could not be started.
+   * Closes the descriptors in `#others`, and removes the files of the pipes. Each pipe has two ends: one for the driver, and one for the
+   * process. `#others` contains the driver's descriptors of the ends that are for the process. The function is called once, when the
+   * process has started or could not be started.
    */
   closeOthers(): void {
     for (const fd of this.#others) closeSync(fd)

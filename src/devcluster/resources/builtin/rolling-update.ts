@@ -51,7 +51,10 @@ function atMostAll(value: JsonValue | undefined, path: string): FieldError[] {
     : []
 }
 
-/** Returns the number in a count or percentage; 0 for any other text (getIntOrPercentValue). */
+/**
+ * Returns the value of a count, or the number of a percentage, e.g. 50 for `50%`. Returns 0 for a missing value, and for a text that is
+ * neither a count nor a percentage (getIntOrPercentValue).
+ */
 function amountOf(value: JsonValue | undefined): number {
   if (typeof value !== 'string') return Number(value ?? 0)
   return /^(?:[+-]?[0-9]+|[0-9]+%)$/.test(value) ? parseInt(value, 10) : 0

@@ -24,8 +24,8 @@ import { valueAt } from '../path.ts'
 const hashLabels = ['pod-template-hash', 'controller-revision-hash']
 
 /**
- * The uids, the hashes and the generated names that one control plane has given to the objects of a life. A life is a list of steps that
- * create, change and delete a workload.
+ * A life is a list of steps that create, change and delete a workload. An instance of this class stores the uids, the hashes and the
+ * generated names that one control plane has given to the objects of one life.
  */
 export class GivenNames {
   readonly #uids = new Map<string, string>()
