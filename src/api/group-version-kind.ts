@@ -34,7 +34,10 @@ export function resourceType<T extends KubernetesObject = KubernetesObject>(
   return Object.freeze({ namespaced: true, ...type })
 }
 
-/** Returns the apiVersion of a type: `group/version`, or only the version for the core group. */
+/**
+ * Returns the apiVersion of a type. For the core group, the apiVersion is the version. For all other groups, the apiVersion is
+ * `group/version`.
+ */
 export function apiVersionOf(type: { readonly group: string; readonly version: string }): string {
   return type.group === '' ? type.version : `${type.group}/${type.version}`
 }

@@ -109,7 +109,10 @@ function isValue(text: string, first: number, next: number): boolean {
   return (code === 0x3a || code === 0x5b || code === 0x2c || before < 0) && text.charCodeAt(after) !== 0x3a
 }
 
-/** Replaces the strings that stand for integers by the integers. Objects and arrays are changed in place. */
+/**
+ * Replaces each placeholder in a parsed document with its integer. A placeholder is a string that consists of `mark` and an index in
+ * `integers`. Objects and arrays are changed in place.
+ */
 function withIntegers(value: JsonValue, mark: string, integers: readonly bigint[]): JsonValue {
   const integerOf = (text: string): bigint => integers[Number(text.slice(mark.length))]!
   if (typeof value === 'string' && value.startsWith(mark)) return integerOf(value)

@@ -129,7 +129,10 @@ export function describeFound(value: unknown): string {
   return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-/** Returns `; did you mean printerColumns?` when `name` is probably a misspelling of a known name; otherwise an empty string. */
+/**
+ * If `name` is probably a misspelling of a known name, returns a suggestion for an error message, e.g. `; did you mean printerColumns?`.
+ * Otherwise, returns an empty string.
+ */
 export function suggestion(name: string, known: readonly string[]): string {
   const [nearest] = known
     .map((candidate) => ({ candidate, distance: leven(name.toLowerCase(), candidate.toLowerCase()) }))

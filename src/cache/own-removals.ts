@@ -11,12 +11,12 @@ import { compareResourceVersions } from '../api/resource-version.ts'
 /**
  * Maximum number of entries in `#deletions`, and in `#departures`. If a map exceeds the maximum, its oldest entry is removed.
  *
- * Without a maximum, the maps could become too large, because no DELETED event of the watch removes the following entries. Most of these
- * entries stay in the map until the next list:
+ * Usually, a DELETED event of the watch removes an entry. No DELETED event removes the following entries, so most of them stay in the map
+ * until the next list, and without a maximum, the maps could become too large:
  *
- * - deletions in a view with a selector
- * - departures of objects that the view never contained
- * - deletions and departures whose DELETED event arrived before the response to the write request
+ * - entries of `#deletions` in a view with a selector
+ * - entries of `#departures` for objects that did not match the selector before the write either
+ * - entries of both maps whose DELETED event arrived before the response to the write request
  */
 const maxRemembered = 10_000
 

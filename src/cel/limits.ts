@@ -1,6 +1,6 @@
 /**
- * The limits of kube-apiserver on CEL expressions and on their costs. The comment of each limit on the actual cost also contains a time in
- * seconds. According to the comments in kube-apiserver, evaluations that reach the limit run for about this time.
+ * The limits of kube-apiserver for CEL expressions and for their costs. If a limit is for the actual cost, its comment also contains a time
+ * in seconds. According to the comments in kube-apiserver, an evaluation that reaches the limit runs for about this time.
  */
 
 /** Maximum size of a request in bytes: 3 MiB (`k8s.io/apiserver/pkg/apis/cel: MaxRequestSizeBytes`). */
@@ -23,8 +23,8 @@ export const perCallLimit = 1_000_000
 /** Maximum actual cost of all rules on one object: about 1 s (`k8s.io/apiserver/pkg/apis/cel: RuntimeCELCostBudget`). */
 export const objectBudget = 10_000_000
 /**
- * Maximum actual cost of all match conditions of one webhook for one request: about 0.25 s (`k8s.io/apiserver/pkg/apis/cel:
- * RuntimeCELCostBudgetMatchConditions`).
+ * Maximum actual cost of all match conditions of one webhook for one request. An evaluation that reaches this cost takes about 0.25 s
+ * (`k8s.io/apiserver/pkg/apis/cel: RuntimeCELCostBudgetMatchConditions`).
  */
 export const conditionsBudget = 2_500_000
 

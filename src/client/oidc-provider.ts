@@ -42,7 +42,7 @@ export class OidcProvider {
   #idToken: string
   #refreshToken: string
 
-  /** @throws Error when `idp-issuer-url` or `client-id` is missing, or the URL is not an https URL. */
+  /** @throws Error when `idp-issuer-url` is missing or is not an https URL, or when `client-id` is missing. */
   constructor(options: Options) {
     this.#options = options
     this.#config = options.config

@@ -106,7 +106,10 @@ function isAsyncIterable(value: unknown): boolean {
   return typeof (value as Partial<AsyncIterable<unknown>> | null | undefined)?.[Symbol.asyncIterator] === 'function'
 }
 
-/** Settles like `value`. If the controller stops working first, the promise rejects. */
+/**
+ * Returns a promise that settles like `value`. If the signal aborts first, because the controller is stopped, the promise rejects with the
+ * reason of the signal.
+ */
 function settled<T>(value: T | Promise<T>, { signal }: SourceContext): Promise<T> {
   return untilAborted(Promise.resolve(value), signal, () => undefined)
 }

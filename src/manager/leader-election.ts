@@ -73,8 +73,8 @@ export function createElection(
 ): ProcessElection | undefined {
   if (leaderElection === undefined) return undefined
   const logger = processLogger.child({ lease: `${leaderElection.lease.namespace}/${leaderElection.lease.name}` })
-  // As in controller-runtime, the time limit is half of the renew deadline, but at least one second. If one request gets no response, there
-  // is time for a second request before the renew deadline.
+  // The time limit of a request is half of the renew deadline, but at least one second, as in controller-runtime. If a request gets no
+  // response, there is then still time for a second request before the renew deadline.
   const client = clientAs(transport, { name: names.installation }, { timeoutMs: Math.max(1000, leaderElection.renewDeadlineMs / 2) })
   const events = createEventRecorder(client, { component: names.installation, instance, logger, clock, random })
   const identity = `${instance}_${newUuid(random)}`

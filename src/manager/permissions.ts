@@ -32,8 +32,9 @@ interface Need {
   /** The namespaces of the list and watch requests; undefined stands for all namespaces. */
   readonly scopes: readonly (string | undefined)[]
   /**
-   * The name in the requirement `metadata.name=NAME` of a view's field selector; undefined when there is no such requirement. A rule with
-   * `resourceNames` may permit the user to access only the object with this name.
+   * The name that the field selector of the view requires with `metadata.name=NAME`. Undefined if the type is not a view, or if the field
+   * selector has no such requirement. The SelfSubjectAccessReview contains the name, because an RBAC rule with `resourceNames` can grant
+   * access to the object with this name only.
    */
   readonly name: string | undefined
   /**

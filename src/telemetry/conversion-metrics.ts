@@ -18,7 +18,7 @@ export interface KindConversionMetrics {
 }
 
 /**
- * Upper bounds of the histogram buckets in seconds. The first bound is shorter than the conversion of a single object. The last bound is
+ * Upper bounds of the histogram buckets in seconds. The first bound is intended for the conversion of a single object. The last bound is
  * the API server's timeout for the conversion of a list.
  */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]

@@ -11,7 +11,10 @@ const encoded = /eyJ|LS0t/
 /** A quick check before the `rules`. If a string does not match this pattern, no rule matches it. Most strings do not match. */
 const suspicious = /pass|pwd|token|secret|key|bearer|basic|authorization|cookie|credential|:\/\/(?:(?!:\/\/)\S){1,800}@|eyJ|LS0t/i
 
-/** Matches words for a secret anywhere in a string. `secretEnding` in `secret-keys.ts` matches similar words at the end of a name. */
+/**
+ * Pattern for words that indicate a secret, such as `password` or `api_key`. The words can be anywhere in a string. `secretEnding` in
+ * `secret-keys.ts` matches similar words at the end of a name.
+ */
 const word = `(?:password|passwd|passphrase|pwd|(?<![a-z])pass|token|secret|credentials?|(?:api|private|secret|access|signing|encryption|client)[-_]?key|key[-_]?data)`
 const quote = String.raw`\\*["']`
 /**

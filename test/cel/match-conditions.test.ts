@@ -1,4 +1,4 @@
-/** Tests of match conditions without an API server: their compilation, and the result of several conditions. */
+/** Tests of match conditions without an API server: the compilation of each condition, and the combined result of several conditions. */
 import t from 'tap'
 import type { Decide } from '../../src/cel/library/authorization.ts'
 import { AuthorizerValue, ResourceCheck } from '../../src/cel/library/authorization.ts'

@@ -1,4 +1,4 @@
-/** Tests of the webhook handlers of operators, which a control plane calls for objects, subresources and deletions. */
+/** Tests of the webhook handlers of operators. A control plane calls the handlers for objects, subresources and deletions. */
 import t from 'tap'
 import { configMap, deployment, pod, secret } from '../../src/api/builtin.ts'
 import { forbidden, invalid } from '../../src/api/field-error.ts'

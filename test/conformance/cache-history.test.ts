@@ -1,7 +1,8 @@
 /**
- * Tests that a cache shows only states that the history of the API server allows. A process writes and reads objects through a cache, and
- * other clients change the same objects. During these requests, the network and the API server fail. The test records all events and reads,
- * and compares them with the history of the API server. `SEED` selects the writes and faults. `SECONDS` sets the duration.
+ * Tests that a cache shows only states that the objects have had on the API server, in the same order. A process writes and reads objects
+ * through the cache, and other clients change the same objects. During these requests, the network and the API server fail. After each
+ * write of the process, the cache must no longer show older states of the object. The test records all events and reads, and compares them
+ * with the history of the API server. `SEED` selects the writes and faults. `SECONDS` sets the duration.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'

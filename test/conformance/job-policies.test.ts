@@ -1,4 +1,7 @@
-/** Tests of Jobs with policies for failures, success and the replacement of Pods. The Pods are not scheduled. The test ends them. */
+/**
+ * Tests of Jobs with policies for failures, for success and for the replacement of Pods. No node matches the Pods, so the Pods are never
+ * scheduled. To end a Pod, a test writes the status of the Pod.
+ */
 import t from 'tap'
 import type { Pod } from '../../src/api/builtin.ts'
 import { pod as podType } from '../../src/api/builtin.ts'

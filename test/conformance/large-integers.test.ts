@@ -56,7 +56,7 @@ const accepted: readonly (readonly [string, string])[] = [
   ['{"defaulted":{}}', '"defaulted":{"value":9007199254740993}'],
 ]
 
-/** Rows with an invalid spec and the sorted errors of this spec. */
+/** Each row contains an invalid spec and the errors for this spec. The errors are sorted. */
 const refused: readonly (readonly [string, ...string[]])[] = [
   [
     '{"any":9223372036854775808}',

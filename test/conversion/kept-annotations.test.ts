@@ -12,8 +12,9 @@ const convert = converting(jobConversion)
 const hub = 'conversion.example.com/v1'
 
 /**
- * Converts an object from v1beta1 to the hub. The value of the annotation for the hub's fields is `text`. Returns the converted object, and
- * the reasons why fields were not restored from the annotation.
+ * Converts an object from v1beta1 to v1, the hub. `text` is the value of the object's annotation `conversion.example.com/v1`, which
+ * normally stores the fields that v1beta1 cannot express. Returns the converted object, and the reasons why fields were not restored from
+ * the annotation.
  */
 async function carrying(text: string): Promise<{ object: JsonObject; unkept: string[] }> {
   const unkept: string[] = []

@@ -61,8 +61,8 @@ const samples: readonly Sample[] = [
   {
     file: 'cronjob-v1.yaml',
     object: 'cronjob.batch.tutorial.kubebuilder.io/cronjob-sample',
-    // kubectl requests version v2. There, the schedule is an object and not a string, so v2 defines no column `SCHEDULE`. `LAST SCHEDULE`
-    // is one column.
+    // kubectl requests version v2 of the CronJob. In v2, the schedule is an object and not a string, so v2 defines no column `SCHEDULE`.
+    // The text `LAST SCHEDULE` is the name of a single column.
     columns: 'NAME SUSPEND ACTIVE LAST SCHEDULE AGE',
     row: /cronjob-sample +false +\d+ /,
     described: [/Concurrency Policy: +Allow/, /Type: +Available\n/],

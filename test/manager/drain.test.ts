@@ -50,8 +50,9 @@ t.test('a stop ends some seconds after its deadline even if everything hangs, an
   const clock = new FakeClock()
   const lines: string[] = []
   const took = await duration(hangingProcess(), clock, createLogger({ destination: { write: (line) => void lines.push(line) } }))
-  // The expected time is the sum of all time limits: 10 s for the drain delay, 1 s for running requests, 1 s for requests whose signals
-  // have aborted, 3 s for the cache and the other components, 2 s for the probes, and 2 s for the client.
+  // The expected time is the sum of all time limits: 10 s for the drain delay, 1 s for running requests to end normally, 1 s for the
+  // remaining requests to end after their signals have aborted, 3 s for the cache and the other components, 2 s for the probes, and 2 s for
+  // the client.
   t.ok(took >= 19_000 && took <= 19_100, `took ${took} ms`)
   const left = [
     'the webhook server',

@@ -4,7 +4,10 @@ import type { Test } from 'tap'
 import { collectGarbage, releaseStartMemory } from '../../src/manager/start-memory.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 
-/** Starts `releaseStartMemory` in a process that uses `cpuMs` of CPU time in each half second. */
+/**
+ * Starts `releaseStartMemory` with the usage of a simulated process. In each half second, the simulated process uses `cpuMs` milliseconds
+ * of CPU time.
+ */
 function start(t: Test, { cpuMs, heapMiB = 20 }: { cpuMs: () => number; heapMiB?: number }) {
   const clock = new FakeClock()
   const stop = new AbortController()

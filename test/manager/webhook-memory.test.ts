@@ -31,8 +31,8 @@ t.test('a memory limit that is too small is a warning with both numbers', (t) =>
 t.test('a memory limit that just suffices is no warning', (t) => {
   const mebibyte = 2 ** 20
   t.intercept(process.memoryUsage, 'rss', { value: () => 100 * mebibyte })
-  // The smallest limit without a warning. Nine tenths of the limit are 192 MiB: 160 MiB for the idle process, and 32 MiB for requests and
-  // worker threads. At least 160 MiB are assumed for the idle process, even if it uses only 100 MiB.
+  // The smallest limit without a warning. Nine tenths of this limit are 192 MiB: 160 MiB for the idle process, and 32 MiB for requests and
+  // worker threads. The idle process uses only 100 MiB in this test, but at least 160 MiB are assumed.
   const least = Math.ceil((192 * mebibyte) / 0.9)
   const { logger, lines } = recordingLogger()
   memoryFor(least, logger)

@@ -65,7 +65,8 @@ function parseHexFloat(text: string): number {
 /** Returns the float64 that is nearest to `mantissa * 2 ** power`. If two are equally near, returns the one with an even mantissa. */
 function scaled(mantissa: bigint, power: number): number {
   const length = mantissa.toString(2).length
-  // A float64 has at most 53 bits, and no bit below 2 ** -1074.
+  // `dropped` is the number of low bits of `mantissa` that do not fit into a float64. The mantissa of a float64 has at most 53 bits, and
+  // its lowest bit has a value of at least 2 ** -1074.
   const dropped = Math.max(length - 53, -1074 - power, 0)
   if (dropped > length) return 0
   const unit = 1n << BigInt(dropped)

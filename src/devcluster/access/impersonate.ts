@@ -253,7 +253,7 @@ function hasOnlyName({ uid, groups, extra }: WantedUser): boolean {
   return uid === '' && groups.length === 0 && extra.size === 0
 }
 
-/** Returns the name of the node whose user name this is; undefined for other users. */
+/** Returns the name of the node that has the given user name. Returns undefined if the user is not a node. */
 function nodeOf(username: string): string | undefined {
   const [, name] = /^system:node:(.+)$/s.exec(username) ?? []
   return name !== undefined && dns1123Subdomain(name).length === 0 ? name : undefined

@@ -63,9 +63,11 @@ export function pruneApplied({ info, merged, last, next, others, view }: Pruning
 }
 
 /**
- * Returns the union of the fields of all entries with the same version, keyed by version. `pruneApplied` adds these fields back, one
- * version after the other. The version of `last` comes first, because its fields may be necessary for the conversion of the object to the
- * other versions.
+ * Returns a map. The keys are the versions of the entries, and the value for a version is the union of the fields of all entries with this
+ * version. If `view` is undefined, all entries count as entries with the version of `last`.
+ *
+ * `pruneApplied` adds the fields in the map back to the object, one version after the other. The version of `last` is first, because the
+ * conversion of the object to the other versions may require the fields of this version.
  */
 function ownedByVersion(all: readonly Owned[], last: Owned, view: VersionView | undefined): ReadonlyMap<string, FieldSet> {
   const owned = new Map<string, FieldSet>()

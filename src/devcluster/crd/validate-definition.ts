@@ -155,8 +155,9 @@ function internalVersion(version: DefinitionVersion, shared: Shared): JsonObject
 function validateVersion(version: DefinitionVersion, index: number, shared: Shared, hasStatus: boolean): FieldError[] {
   const path = `spec.versions[${index}]`
   /**
-   * Returns the path for the errors of a field. If the field is equal in all versions, its errors are reported only for the first version,
-   * and the path for any other version is undefined.
+   * Returns the path at which the errors of a field are reported. If the versions have different values of the field, the path is inside of
+   * this version. If the field is equal in all versions, its errors are reported only once: the path for the first version is at the top
+   * level of `spec`, and the path for each other version is undefined.
    */
   const partPath = (part: (typeof shareable)[number], field: string = part): string | undefined =>
     shared.has(part) ? (index === 0 ? `spec.${field}` : undefined) : `${path}.${part}`

@@ -44,7 +44,7 @@ export interface StartProcessesOptions extends ProcessPodsOptions {
   readonly random: () => number
 }
 
-/** The mode in which Pods run as processes. */
+/** The mode in which the cluster runs Pods as processes, and the reason for the mode `plain`. */
 export interface ProcessPods {
   /**
    * In the mode `namespaces`, each Pod has a separate network and file system. In the mode `plain`, Pods use the network and the file

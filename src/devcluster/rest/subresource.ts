@@ -49,7 +49,7 @@ export interface SubresourceInfo {
    * `keptMetadata`.
    */
   readonly part?: (written: JsonObject, stored: JsonObject) => JsonObject
-  /** Only for `status` of a built-in type: the fields of the metadata that a write does not change. Default: none. */
+  /** Only for `status` of a built-in type: the names of the metadata fields that a write to /status does not change. Default: none. */
   readonly keptMetadata?: readonly string[]
   /** Returns the path of the replicas field. Only scale subresources have this function. */
   readonly replicasPath?: ReplicasPath

@@ -34,8 +34,8 @@ export interface Subscriber {
    */
   change(change: Change): void
   /**
-   * Called by `endSubscriptions`, and each time `change` has thrown an error. A call of `end` does not end the subscription: the store
-   * calls `change` until the subscriber unsubscribes.
+   * Called by `endSubscriptions`, and each time `change` has thrown an error. The store does not unsubscribe the subscriber. After a call
+   * of `end`, the store still calls `change` for each change until the subscriber unsubscribes.
    */
   end(): void
 }

@@ -1,4 +1,4 @@
-/** Applies defaults to an Xxx, and validates the rules that its schema cannot express. */
+/** Applies defaults to an Xxx, and checks the rules that the schema of Xxx cannot express. */
 import { batch, forbidden, invalid, jsonEqual } from 'proreus'
 import type { AdmissionContext, CacheReader, DeepReadonly, FieldError, Incoming, ReviewContext } from 'proreus'
 import { cleanUpName } from './clean-up-job.ts'

@@ -145,8 +145,11 @@ function oneKind(definitions: readonly WebhookDefinition[]): Kind | undefined {
 }
 
 /**
- * Returns the value of `refuseInvalidEarly` for webhooks that are combined (see settings.ts). If no webhook sets the option, the value is
- * true for a kind with a schema and false for other types. If at least one webhook sets the option to false, the value is false.
+ * Returns the common value of `refuseInvalidEarly` for webhooks that are combined (see settings.ts):
+ *
+ * - If no webhook sets the option, the value is true for a kind with a schema, and false for other types and for subresources.
+ * - If at least one webhook sets the option to false, the value is false.
+ * - Otherwise, the value is true.
  */
 function refusesEarly(settings: readonly WebhookSettings[], hasSchema: boolean): boolean {
   const explicit = settings.map(({ refuseInvalidEarly }) => refuseInvalidEarly).filter((one) => one !== undefined)

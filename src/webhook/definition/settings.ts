@@ -135,7 +135,8 @@ const checkInstance = hasOptions(webhookChecks, [], { mayHaveOthers: true })
 export function checkSettings(type: ResourceType, subresource: string, settings: WebhookSettings): void {
   const { name, operations, timeoutSeconds, matchConditions = [], objectSelector, namespaceSelector, reads = [], indexes = [] } = settings
   const about = `${groupKindOf(type)}${subresource === '' ? '' : `/${subresource}`}`
-  // A webhook may be an instance of a class whose methods are the handlers. Such an instance may have other fields.
+  // A webhook may be an instance of a class whose methods are the handlers. Such an instance may have additional fields that are not
+  // options of a webhook.
   const check = Object.getPrototypeOf(settings) === Object.prototype ? checkWebhook : checkInstance
   refuseWebhook(about, check(settings, ''))
   const problems = [

@@ -54,8 +54,9 @@ export function readAccepted(): Accepted {
 }
 
 /**
- * Compares the differences in `comparisons` with the accepted `differences`. A pattern in `requests` or `paths` of an accepted difference
- * is stale if it matches no difference in `comparisons`, unless `isRare` of the accepted difference is true.
+ * Compares the differences in `comparisons` with the accepted differences in `differences`. If a pattern in `requests` or `paths` of an
+ * accepted difference matches no difference in `comparisons`, the pattern is stale. The patterns of an accepted difference with `isRare`
+ * are never stale.
  */
 export function review(comparisons: readonly Comparison[], differences: readonly AcceptedDifference[]): Review {
   const used = new Set<string>()

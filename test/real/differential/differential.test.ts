@@ -20,7 +20,8 @@ t.setTimeout(600_000)
 
 t.test('the embedded API server responds like the real one', needsBinaries, async (t) => {
   const comparisons: Comparison[] = []
-  // The scenarios that need controllers run in parallel to the others, on different control planes.
+  // The scenarios with controllers and the scenarios without controllers are two groups. Both groups run in parallel, and each group has
+  // its own control planes.
   const groups = [false, true].map((controllers) => start(scenarios.filter((scenario) => scenario.controllers === controllers)))
   t.teardown(() => Promise.all(groups.map(({ stopped }) => stopped)))
   for (const [name, played] of groups.flatMap((group) => group.played)) {

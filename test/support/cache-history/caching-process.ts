@@ -69,8 +69,8 @@ export class CachingProcess {
 
   /** Injects faults for about `ms` milliseconds. Writes are affected only by delays and broken connections. */
   async suffer(dice: Dice, ms: number): Promise<void> {
-    // A short round must contain many faults. The plan is therefore made for three times the duration of the round. The start time of each
-    // fault is then divided by 3, and the length of the fault by 5.
+    // A short plan must contain many faults. The faults are therefore planned for a period of three times `ms`. The start time of each
+    // fault is then divided by 3, so all faults begin within `ms`. The length of each fault is divided by 5.
     const plan = mixedFaults(dice.upTo(2 ** 31), (ms * 3) / 1000).map((fault) => ({
       ...fault,
       atMs: fault.atMs / 3,

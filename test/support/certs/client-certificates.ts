@@ -1,4 +1,4 @@
-/** Certificates for tests of TLS, which are issued when the tests run. */
+/** Certificates for tests of TLS. The certificates are issued while the tests run. */
 import { generateKeyPairSync } from 'node:crypto'
 import forge from 'node-forge'
 

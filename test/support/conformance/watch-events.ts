@@ -72,7 +72,10 @@ export function watchesOf(t: Test, connection: Connection): OpenWatch {
   }
 }
 
-/** Returns `TYPE NAME` for an event, such as `ADDED a`, and `ERROR REASON` for an error. */
+/**
+ * Returns the type of a watch event and the name of its object, such as `ADDED pod-1`. For an error, returns the type and the reason of the
+ * Status, such as `ERROR Expired`. For an event without a name, such as a bookmark, returns only the type.
+ */
 export function brief({ type, object }: RawEvent): string {
   const { name } = metadataOf(object)
   return [type, typeof name === 'string' ? name : type === 'ERROR' ? String(object.reason) : ''].join(' ').trim()

@@ -97,7 +97,11 @@ export class SpdyClient {
     this.socket.write(dataFrame(id, Buffer.alloc(0), finFlag))
   }
 
-  /** Waits until the server has sent a control frame. */
+  /**
+   * Waits until `events` contains `event`.
+   *
+   * @param event the text of a control frame that the server sends, such as `reset 1 3`; or `closed`, when the socket is closed.
+   */
   async until(event: string): Promise<void> {
     await until(event, () => this.events.includes(event))
   }

@@ -26,9 +26,10 @@ export class DevProcess {
   readonly #ended: Promise<void>
 
   /**
-   * Starts the command with this state folder.
+   * Starts `proreus dev` with this state folder.
    *
-   * @param before a program that replaces itself with the command, such as `setpriv`, and the arguments of this program
+   * @param before a program, such as `setpriv`, and its arguments. The program starts first, and then replaces itself with `proreus dev`.
+   *   Default: no program.
    */
   constructor(stateFolder: string, before: readonly string[] = []) {
     mkdirSync(stateFolder, { recursive: true })

@@ -25,7 +25,7 @@ export interface PlannedFault {
   readonly kind: FaultKind
   readonly atMs: number
   readonly forMs: number
-  /** The seed of the remaining random choices, such as the affected connections. */
+  /** The seed of the random choices that are made when the fault begins, such as the choice of the affected connections. */
   readonly seed: number
 }
 

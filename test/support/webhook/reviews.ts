@@ -96,7 +96,10 @@ function mutate(dice: Dice, review: JsonObject): void {
   }
 }
 
-/** Returns a copy of the value at a place, to be put at another place. Without the copy, a value could contain itself. */
+/**
+ * Returns a copy of the value at a place. `mutate` puts the copy at a random place, which may be inside the value. Without the copy, the
+ * value would then contain itself.
+ */
 function structuredValue({ parent, key }: Place): JsonValue {
   return copy((Array.isArray(parent) ? parent[key as number] : parent[key]) ?? null)
 }

@@ -140,7 +140,8 @@ export class ContainerLog {
         for (const batch of encoder.encode(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)) await this.#write(batch)
       }
     } catch (error) {
-      // Reading a destroyed pipe fails with this error. For the output of a container, this is a normal end.
+      // If the stream is destroyed before its end, the loop fails with this error. The output of a container may end in this way, so the
+      // error is not reported.
       if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') this.#report(`the ${name} of the container broke`, error)
     }
     await this.#write(encoder.end())

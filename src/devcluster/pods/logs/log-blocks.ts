@@ -25,8 +25,8 @@ export async function* logBlocks(log: ContainerLog, { start, end, signal }: Bloc
   let handle: FileHandle | undefined
   try {
     while (!signal.aborted) {
-      // The state of the log is read before the bytes of the file. If the state names a later file, the current file is therefore already
-      // complete when its bytes are read.
+      // The state of the log is read before the bytes of the current file. If the state contains a later file, the current file is already
+      // complete. The loop then reads the current file to its end and continues with the next file.
       const { first, last, isEnded, version } = log.state
       if (file < first && handle === undefined) [file, offset] = [first, 0]
       if (end !== undefined && (file > end.file || (file === end.file && offset >= end.offset))) return

@@ -16,7 +16,8 @@ export class OutputPipes {
   /**
    * Opens the pipes. While a pipe is full, a process that writes to it waits.
    *
-   * @param path the path to which `.stdout` and `.stderr` are appended. The files are deleted as soon as the pipes are open.
+   * @param path the path of both named pipes without the suffixes `.stdout` and `.stderr`. The named pipes are removed from the file system
+   *   as soon as they are open.
    */
   static async open(path: string): Promise<OutputPipes> {
     const [stdout, stderr] = [`${path}.stdout`, `${path}.stderr`]

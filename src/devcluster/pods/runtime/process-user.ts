@@ -65,8 +65,9 @@ export async function processUser(
 const maxUid = 2 ** 31 - 1
 
 /**
- * Returns the reason why a container with `runAsNonRoot` must not start; undefined if its user is a uid other than 0. As in the kubelet, a
- * user name of the image is refused even if it is not the name of root (k8s.io/kubernetes/pkg/kubelet/kuberuntime: verifyRunAsNonRoot).
+ * Returns the reason why a container with `runAsNonRoot: true` must not start (k8s.io/kubernetes/pkg/kubelet/kuberuntime:
+ * verifyRunAsNonRoot). Returns undefined if the user of the container is specified by a valid uid that is not 0. If `runAsUser` is
+ * undefined and the image specifies the user by a name, the container must not start, even if the name is not `root`.
  */
 function nonRootProblem(runAsUser: number | undefined, imageUser: string): string | undefined {
   if (runAsUser !== undefined) return runAsUser === 0 ? "container's runAsUser breaks non-root policy" : undefined

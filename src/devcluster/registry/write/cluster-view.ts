@@ -1,6 +1,6 @@
 /**
- * `clusterView`: returns the view of the cluster that the built-in functions of a type receive, for example the function that admits a new
- * Pod. The view contains all stored objects, in their storage versions.
+ * `clusterView`: returns a view of the cluster. The functions of a resource type receive this view, for example `admit` and
+ * `prepareForCreate` of its `Strategy`. The view contains all stored objects, in their storage versions.
  */
 import type { JsonObject } from '../../../api/json.ts'
 import type { ClusterView } from '../../rest/strategy.ts'

@@ -130,8 +130,8 @@ function checkRevision(info: ResourceInfo, object: JsonObject, old: JsonObject):
 }
 
 /**
- * Returns `managedFields` of the object after the write. If the type has a conversion webhook, the webhook converts the object for managers
- * that use other versions of the type.
+ * Returns the `managedFields` of the object after the write. If the type has a conversion webhook, the old and the new object are compared
+ * in the version of each entry of `managedFields`. The webhook converts the objects to these versions.
  */
 function managedFieldsOf(
   info: ResourceInfo,

@@ -116,8 +116,9 @@ function prepare(environment: Environment, info: ResourceInfo, object: JsonObjec
 }
 
 /**
- * Returns the object with a name. If the name is missing, a name is generated from `generateName`. If another object has this name, another
- * name is generated. The last of `generateNameAttempts` names is returned even if another object has this name.
+ * If the object has `generateName` and no name, returns the object with a name that is generated from `generateName`. Otherwise, returns
+ * the object unchanged. If another object has the generated name, another name is generated. At most `generateNameAttempts` names are
+ * generated. The last of these names is used even if another object has this name.
  */
 function named({ store, randomSuffix }: Environment, info: ResourceInfo, namespace: string | undefined, object: JsonObject): JsonObject {
   const generateName = metadataText(object, 'generateName')

@@ -102,7 +102,7 @@ export function validateClient(clientConfig: JsonValue | undefined, path: string
 const urlParts = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?[^?#]*(?:\?([^#]*))?(?:#(.*))?$/s
 const form = 'desired format: https://host[/path]'
 
-/** Validates the URL of a webhook, with the messages of Go's parser. */
+/** Validates the URL of a webhook. If the host name contains an invalid character, the error contains the message of Go's URL parser. */
 function validateUrl(url: string, path: string): FieldError[] {
   const [, scheme = '', authority = '', query = '', fragment = ''] = urlParts.exec(url) ?? []
   const at = authority.lastIndexOf('@')

@@ -115,8 +115,9 @@ function validateOwnSelector({ selector, template }: JsonObject, name: string): 
 }
 
 /**
- * Returns the additional error that kube-apiserver reports for an invalid selector, after the errors for the parts of the selector. For a
- * StatefulSet, the message of this additional error ends after the value of the selector.
+ * Returns the error for the whole selector. If a selector is invalid, kube-apiserver reports this error after the errors for the parts of
+ * the selector. The message of this error contains the value of the selector and the text `invalid label selector`. For a StatefulSet, the
+ * message contains only the value.
  */
 function unreadable(selector: JsonObject, name: string): FieldError {
   const matchExpressions = listAt(selector, 'matchExpressions').map((one) => {

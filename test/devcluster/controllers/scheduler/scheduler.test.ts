@@ -1,6 +1,9 @@
 /**
- * Tests of the requests of the scheduler, of its memory between two reconciles, and of the changes after which it tries to schedule a
- * waiting Pod again.
+ * Tests of the scheduler:
+ *
+ * - the requests that the scheduler sends
+ * - what the scheduler remembers from one reconcile to the next
+ * - the changes that make the scheduler try again to schedule a waiting Pod
  */
 import t from 'tap'
 import { node as nodeType, pod as podType } from '../../../../src/api/builtin.ts'

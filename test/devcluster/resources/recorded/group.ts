@@ -19,7 +19,10 @@ export interface RecordedType {
 /** Values to set, keyed by their paths, such as `spec.ports[0].port`. The value undefined removes the field. */
 export type Change = Readonly<Record<string, JsonValue | undefined>>
 
-/** An object that is created, and the requests for it. Its table row is also requested. */
+/**
+ * An object that is created, and the requests that are then sent for this object. In addition, the object is read as a Table, and the row
+ * of the Table is recorded.
+ */
 export interface State {
   /** The change that turns `base` into the object to create. */
   readonly from?: Change

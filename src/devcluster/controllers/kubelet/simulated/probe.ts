@@ -50,8 +50,8 @@ export class Probe {
   }
 
   /**
-   * Replaces the period in which the probe fails. If the first run of the probe is due after `at`, the time of this run does not change.
-   * Otherwise, the next run is at `at`.
+   * Replaces the time range in which the probe fails, and sets the time of the next run. If the first run of the probe is due after `at`,
+   * the next run is this first run, and its time does not change. Otherwise, the next run is at `at`.
    */
   setFailing(failing: Failing, at: number): void {
     this.#failing = failing

@@ -97,7 +97,8 @@ function planAll(
   { events }: ReconcileContext,
 ): { readonly changes: Changes; readonly waitsMs: readonly number[] } {
   const create: string[] = []
-  // If the node for which an unbound Pod was created no longer exists, the scheduler can never bind the Pod, so the Pod is deleted.
+  // Each Pod of a DaemonSet is created for one node. If this node no longer exists, and the Pod is not bound yet, the scheduler can never
+  // bind the Pod, so the Pod is deleted.
   const deleted = [...pods].flatMap(([node, some]) => (fits.has(node) ? [] : some.filter(({ spec }) => !spec?.nodeName)))
   const waitsMs: number[] = []
   const surges = updateLimits(set, 1).surge > 0

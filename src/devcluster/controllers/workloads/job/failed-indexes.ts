@@ -85,8 +85,10 @@ export function failureCounts(job: Job, replaced: ReadonlyPod | undefined): Read
 }
 
 /**
- * Returns the time in milliseconds until the failed Pod `replaced` may be replaced. Returns 0 if the Pod may be replaced now, or if
- * `replaced` is undefined (…/job: getRemainingTimePerIndex).
+ * Returns the delay in milliseconds before the Job controller may create the Pod that replaces a failed Pod (…/job:
+ * getRemainingTimePerIndex). Returns 0 if the controller may create the new Pod now.
+ *
+ * @param replaced the failed Pod; undefined for the first Pod of the index. For the first Pod, the delay is 0.
  */
 export function replacementDelayMs(replaced: ReadonlyPod | undefined, now: number): number {
   return replaced === undefined ? 0 : remainingDelayMs(failuresUntil(replaced) + 1, endOf(replaced), now)

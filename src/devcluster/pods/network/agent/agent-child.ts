@@ -11,8 +11,8 @@ import { programEnvironment } from '../../namespaces/programs.ts'
 import type { AgentMessage, ParentMessage, StartMessage } from './messages.ts'
 
 /**
- * Receives the messages of an agent. `socket` is the socket that the message carries. `socket` is undefined if the message carries no
- * socket, or if the connection was closed before the message arrived.
+ * Receives each message that an agent sends, except the messages `ready` and `failed`. `socket` is the socket that the message carries. If
+ * the message carries no socket, or if the connection was closed before the message arrived, `socket` is undefined.
  */
 export type ReceiveMessage = (
   message: Exclude<AgentMessage, { readonly type: 'ready' | 'failed' }>,

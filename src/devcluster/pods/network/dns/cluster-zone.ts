@@ -1,6 +1,6 @@
 /**
- * `ClusterZone`: the names in `cluster.local`, and the names of the addresses of the cluster. The names are those of CoreDNS' plugin
- * `kubernetes`.
+ * `ClusterZone`: the DNS names in `cluster.local`, and the names that a reverse lookup of an IPv4 address in the cluster returns. The
+ * plugin `kubernetes` of CoreDNS serves the same names.
  */
 import { isIP, isIPv4 } from 'node:net'
 import type { Answer, RecordType } from 'dns-packet'

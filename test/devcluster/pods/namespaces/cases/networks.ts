@@ -1,6 +1,6 @@
 /**
- * Cases of networks: Pods with the same port, connections to Pods from other Pods and from Proreus, and programs in the network of the
- * cluster.
+ * Test cases for networks: Pods with the same port, connections to Pods from other Pods and from Proreus, and programs outside of Pods that
+ * run in the network namespace of the cluster.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
