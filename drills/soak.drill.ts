@@ -42,7 +42,10 @@ const warmUp = 0.33
 const toleratedMbPerMinute = 0.2
 /** Seconds between two restarts of the API server. If the run is shorter than 180 s, the interval is a quarter of the run. */
 const restartEverySeconds = 45
-/** The longest time in milliseconds from the kill of the API server to its new start. */
+/**
+ * The maximum time in milliseconds from the kill of the API server to the start of the new API server. Each restart uses a random time up
+ * to this maximum.
+ */
 const longestAwayMs = 3_000
 
 const failures: string[] = []

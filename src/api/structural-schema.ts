@@ -37,7 +37,7 @@ export interface StructuralSchema {
   oneOf?: StructuralSchema[]
   not?: StructuralSchema
   externalDocs?: { description?: string; url?: string }
-  // Extensions of Kubernetes.
+  // Keywords that Kubernetes adds to OpenAPI.
   'x-kubernetes-int-or-string'?: boolean
   'x-kubernetes-preserve-unknown-fields'?: boolean
   'x-kubernetes-embedded-resource'?: boolean

@@ -420,10 +420,11 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     const overtaken = this.#unconfirmed.watched(object)
     this.#removals.confirm(metadata)
     const stored = this.store.get(metadata)
-    // After the object has left the view, this process may have written a newer state with which the object is in the view again. The store
-    // then contains this newer state, and keeps it.
+    // If the store no longer contains the object, there is nothing to remove. If this process has already created another object with the
+    // same name, the new object stays in the store.
     if (stored === undefined || metadataOf(stored).uid !== metadata.uid) return
-    // If this process has already written a newer state that is in the view, the newer state stays in the store.
+    // If the stored state is newer than the DELETED event, a later write request of this process has returned this state, and the object is
+    // in the view again. The store keeps the stored state.
     const order = compareResourceVersions(metadata.resourceVersion, metadataOf(stored).resourceVersion)
     if (order === undefined || order >= 0) this.#drop(object)
     else if (overtaken !== undefined) this.#notifyOvertaken(overtaken)

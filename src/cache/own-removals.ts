@@ -28,8 +28,8 @@ interface Deletion {
 }
 
 /**
- * The removal of an object from the view by an own write. After the removal, the view contains a state of this key only if the state is
- * newer than `resourceVersion`.
+ * The removal of an object from the view by a write request of this process. The informer ignores each state with the same namespace and
+ * name that is not newer than `resourceVersion`.
  */
 interface Departure extends Deletion {
   readonly resourceVersion: string
@@ -72,8 +72,10 @@ export class OwnRemovals {
   }
 
   /**
-   * Called after a write request of this process has removed an object from the view. Remembers that the view contains neither `state` nor
-   * an older state with the same key.
+   * Called after a write request of this process has removed an object from the view. Remembers the removal.
+   *
+   * @param state a state of the object. After the removal, the view must contain neither this state nor an older state with the same
+   *   namespace and name.
    */
   left(state: State): void {
     const { namespace, resourceVersion } = state

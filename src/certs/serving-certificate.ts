@@ -93,7 +93,7 @@ export function refreshingSource(
     }
   }
 
-  /** Runs a check after the previous checks have ended, because two concurrent checks could both issue a leaf. */
+  /** Runs a check after all previous checks have ended. If two checks ran concurrently, each check could issue a leaf certificate. */
   function refresh(signal?: AbortSignal): Promise<void> {
     const result = checking.then(() => checkOnce(signal))
     checking = result.catch(() => undefined) // the caller of `refresh` gets the error

@@ -37,8 +37,12 @@ export interface OperatorSelection {
 export interface Selected {
   readonly operators: readonly Operator[]
   /**
-   * The name of the installation: the value of `--name`, or else `proreus.name` in package.json if the list of operators also comes from
-   * package.json. Without such a name, the name is `proreus` if the list of operators is `all`, and undefined for any other list.
+   * The name of the installation. The first condition that is met determines the name:
+   *
+   * - If `--name` is given: the value of `--name`.
+   * - If the list of operators comes from package.json, and package.json contains `proreus.name`: the value of `proreus.name`.
+   * - If the list of operators is `all`: `proreus`.
+   * - In all other cases: undefined.
    */
   readonly name: string | undefined
 }

@@ -84,8 +84,8 @@ export interface Client {
    */
   watch<R extends ResourceType>(type: R, options: WatchOptions): AsyncIterable<WatchEvent<ObjectOf<R>>>
   /**
-   * Creates an object. With `options.subresource`, sends `object` to a subresource of the existing object that has the name in
-   * `object.metadata`.
+   * Creates an object. With `options.subresource`, sends `object` to a subresource of an existing object, e.g. to the subresource
+   * `eviction` of a Pod. `object.metadata` contains the name and the namespace of the existing object.
    */
   create<R extends ResourceType, const Options extends CreateOptions = CreateOptions>(
     type: R,

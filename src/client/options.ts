@@ -87,7 +87,7 @@ export interface DeleteCollectionOptions extends SelectionOptions, DeleteOptions
 export interface LogOptions extends RequestOptions {
   /** The name of the container. Optional if the Pod has only one container. */
   readonly container?: string
-  /** True to continue with new lines until the container ends. */
+  /** True to also receive the lines that the container writes after the request, until the container ends. */
   readonly follow?: boolean
   /** True to read the logs of the previous instance of the container, as `kubectl logs --previous` does. */
   readonly previous?: boolean

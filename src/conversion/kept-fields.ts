@@ -163,7 +163,10 @@ function identityOf(item: JsonValue | undefined, keys: readonly string[]): JsonV
   return keys.map((key) => (isObject(item) ? (getOwn(item, key) ?? null) : null))
 }
 
-/** Returns whether both lists have items with the same keys, in the same order and without duplicates. */
+/**
+ * Returns whether the two lists contain the same items in the same order, and neither list contains an item twice. Two items are the same
+ * if the fields that `keys` names have the same values in both items.
+ */
 function haveSameItems(a: readonly JsonValue[], b: readonly JsonValue[], keys: readonly string[]): boolean {
   if (a.length !== b.length) return false
   const identities = a.map((item) => canonicalJson(identityOf(item, keys)))

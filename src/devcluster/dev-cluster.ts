@@ -88,8 +88,10 @@ export interface DevClusterOptions {
    */
   readonly directory?: string
   /**
-   * True to store the objects in `directory`, too. Writes survive even a crash of the process. A second cluster cannot use the directory at
-   * the same time. Default false.
+   * If true, the cluster stores its API objects in `directory`, and loads these objects at the next start. The stored objects include each
+   * write that the API server has confirmed, even if the process crashes. While the cluster runs, no other cluster with `keepObjects` can
+   * use the same directory.
+   * If false (default), the cluster keeps its API objects only in memory.
    */
   readonly keepObjects?: boolean
   /** True to delete the objects in `directory` before the start. The option has no effect without `keepObjects`. Default false. */

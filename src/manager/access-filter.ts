@@ -86,7 +86,7 @@ export interface AccessFilterOptions {
  */
 export function accessFilter({ client, paths, clock, logger }: AccessFilterOptions): AccessFilter {
   const users = new ExpiringCache<User>(clock, maxEntries)
-  // Rejected tokens have a separate cache, so that they cannot displace valid tokens from the cache of users.
+  // Rejected tokens have a separate cache. If they were in the cache `users`, many rejected tokens could displace valid tokens.
   const rejectedTokens = new ExpiringCache<true>(clock, maxEntries)
   const rejections = new ExpiringCache<{ count: number }>(clock, maxEntries)
   /** The cached results of SubjectAccessReviews, first by user and then by request. A result is true if the user may send the request. */

@@ -170,8 +170,9 @@ export function checkOperators(operators: readonly Operator[]): void {
 }
 
 /**
- * Returns the problems of controllers of one type that have the same finalizer. When one of these controllers has finalized an object, this
- * controller removes the finalizer. The API server can then delete the object before the other controller calls its `finalize`.
+ * Returns a problem for each finalizer that several controllers of the same resource type have. When the first of these controllers has
+ * finalized an object, the first controller removes the finalizer. The API server can then delete the object before another controller
+ * calls its `finalize`.
  */
 function sameFinalizers(controllers: readonly ControllerDefinition[]): string[] {
   const withFinalizer = controllers.filter(({ finalizer }) => finalizer !== undefined)
@@ -184,7 +185,10 @@ function sameFinalizers(controllers: readonly ControllerDefinition[]): string[] 
   })
 }
 
-/** Returns a problem for each name that several runnables have, and for each name that several health checks of the same probe have. */
+/**
+ * Returns a problem for each duplicate name of a runnable, of a `healthz` check or of a `readyz` check. A `healthz` check and a `readyz`
+ * check may have the same name.
+ */
 function sameNames(operators: readonly Pick<Operator, 'runnables' | 'checks'>[]): string[] {
   const named = (what: string, parts: readonly { readonly name: string }[]): string[] =>
     duplicates(parts.map(({ name }) => name)).map((name) => `two ${what} are called "${name}"`)

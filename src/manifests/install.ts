@@ -277,8 +277,8 @@ async function removeConversion(client: Client, name: string, fieldManager: stri
 }
 
 /**
- * Sets the conversion webhook of a CRD. A CRD has only one conversion webhook, which converts the objects of all installations. If another
- * installation has set the conversion webhook, it is therefore replaced only with `forceConflicts`.
+ * Sets the conversion webhook of a CRD. A CRD has only one conversion webhook, which converts the objects of all installations. Therefore,
+ * if another installation has set the conversion webhook, `installConversion` replaces this webhook only with `forceConflicts`.
  */
 async function installConversion(
   client: Client,

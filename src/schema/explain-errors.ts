@@ -122,9 +122,9 @@ function explainType(node: SchemaNode, value: JsonValue, path: string, found: Ex
   const goFormat = actual === 'integer' ? 'int64' : actual === 'number' ? 'float64' : ''
   const comparesFormats = actual !== 'null' && !isText && format !== undefined
   if (types.length === 0 ? !comparesFormats : matchesType(node, actual)) return true
-  // If a schema has a format, and its type is neither integer nor number, kube-openapi accepts any string or list (`validate:
-  // typeValidator`). For defaults (`anyFormat`), Proreus does the same. For all other values, Proreus is stricter, because operators rely
-  // on the types of fields.
+  // If a schema has a format, and the type of the schema is neither integer nor number, kube-openapi does not check the type of a string or
+  // a list (`validate: typeValidator`). For defaults (`anyFormat`), Proreus omits this check too. For all other values, Proreus checks the
+  // type, because operators rely on the types of fields.
   if (node.anyFormat && isText && format !== undefined && !types.includes('integer') && !types.includes('number')) return true
   // If the schema has a format, kube-openapi reports a wrong format instead of a wrong type in two cases: the value is a boolean or an
   // object, or the value is a number whose format is not the schema's format.

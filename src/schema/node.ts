@@ -128,8 +128,8 @@ function prepareDefault(node: Omit<SchemaNode, 'default'>, value: JsonValue | un
 }
 
 /**
- * Builds the node of a schema that describes a complete object. `validateObjectMeta` validates the field `metadata` of the object, so the
- * node of this field is never `open`.
+ * Builds the node of a schema that describes a complete object. In the node of the field `metadata`, `open` is always false, so this node
+ * does not check the depth of the metadata. `validateObjectMeta` validates the metadata instead.
  */
 export function buildRootNode(schema: StructuralSchema): SchemaNode {
   const root = buildNode(schema)

@@ -15,7 +15,7 @@ export type { Logger }
 export interface LoggerOptions {
   /** The minimum level: `trace`, `debug`, `info` (default), `warn`, `error`, `fatal` or `silent`. */
   readonly level?: string
-  /** True logs human-readable text instead of JSON. Default false. */
+  /** If true, logs are written as human-readable text instead of JSON. Default false. */
   readonly pretty?: boolean
   /** If true, the human-readable text of the option `pretty` is coloured. Default false. */
   readonly colorize?: boolean

@@ -5,7 +5,10 @@ import { secrecyOf } from './secret-keys.ts'
 import type { Secrecy } from './secret-keys.ts'
 import { redacted, redactText } from './secret-text.ts'
 
-/** Maximum depth of nesting. It is sufficient for an object that is a property of a logged error. Deeper values are not logged. */
+/**
+ * Maximum number of levels of nesting. If a property of a logged error is a Pod, the maximum is sufficient for the spec of the Pod. A more
+ * deeply nested object or list is replaced by `[too deep]`.
+ */
 const maxDepth = 12
 /**
  * Maximum number of values in a log line. It is sufficient for several dozen Pods. An object that occurs several times is counted each
@@ -237,9 +240,9 @@ function namesSecret({ name, key, path, header }: Record<string, unknown>): bool
 }
 
 /**
- * Keys whose values are not secret, even if they are below a key that indicates a secret. For example, the value of `path` in
- * `serviceAccountToken: { path, audience }` is not secret. Such keys occur in references to Secrets, in volumes, in projections, and in
- * complete Kubernetes objects.
+ * Keys that can be below a key that indicates a secret, but whose values are not secret. For example, `serviceAccountToken` indicates a
+ * secret, but the value of `path` in `serviceAccountToken: { path, audience }` is not secret. Such keys occur in references to Secrets, in
+ * volumes, in projections, and in complete Kubernetes objects.
  */
 const references = new Set(
   'apiVersion kind metadata name namespace uid key path field optional items type audience defaultMode mode expirationSeconds'.split(' '),

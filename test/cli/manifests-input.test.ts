@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import t from 'tap'
 import { readManifests, UnreadableInput } from '../../src/cli/manifests-input.ts'
 
-/** Reads these files and folders. Returns `SOURCE NAME` for each object. If there is no readable object, returns `SOURCE: PROBLEM`. */
+/**
+ * Reads these files and folders. Returns `SOURCE NAME` for each object, and `SOURCE: PROBLEM` for each file, folder, document or list item
+ * that is unreadable.
+ */
 async function found(...places: string[]): Promise<string[]> {
   const all: string[] = []
   for await (const input of readManifests(places)) {

@@ -30,8 +30,8 @@ function create(spec: JsonObject, metadata: JsonObject = {}): Promise<RawAnswer>
 const tag = (value: string): JsonObject => patchResponse({ op: 'add', path: '/spec/tags/-', value })
 
 /**
- * Returns a text `WEBHOOK TAGS` for each webhook call that was received after the previous call of `seen`. The tags are those of the object
- * that the webhook received.
+ * Returns one text for each request that a webhook has received since the last call of `seen` or `configure`. The text is `WEBHOOK TAGS`:
+ * the URL path of the webhook, and the tags of the object in the request.
  */
 function seen(): string[] {
   return server.take().map(({ path, request }) => {

@@ -48,7 +48,10 @@ const untilReconciled = (key: NamespacedKey) =>
     const found = await client.get(cronJob, key)
     return found.status?.observedGeneration === found.metadata.generation && found
   })
-/** Resolves with the causes of the error with which a request fails. */
+/**
+ * If the request is rejected with the reason `Invalid`, resolves with the causes of the error. If the request succeeds, resolves with an
+ * empty list.
+ */
 const causesOf = (request: Promise<unknown>) =>
   request.then(
     () => [],

@@ -19,7 +19,7 @@ const controlPlane = await conformanceControlPlane(t)
 const { client } = controlPlane
 const newNamespace = newNamespaces(client, 'deployments')
 
-/** Creates a namespace, and returns the key of its Deployment. */
+/** Creates a namespace, and returns the key with which a test creates a Deployment in the namespace. */
 async function newKey(): Promise<NamespacedKey> {
   return { namespace: await newNamespace(), name: 'web' }
 }

@@ -25,7 +25,7 @@ interface Proof {
 }
 
 interface Life extends Outcome {
-  /** The number of creations of children to which the API server has responded with 201. */
+  /** The number of requests that created a child. The API server responds to such a request with the status code 201. */
   readonly created: number
 }
 

@@ -79,7 +79,10 @@ t.test('conversion webhooks are trusted when each CRD has the CA of this process
   t.equal(await outcome([], others, [converting]), late)
 })
 
-/** Installs the webhooks of an operator whose CRD has this conversion strategy. Returns the requests that write. */
+/**
+ * Installs the webhooks of an operator. `strategy` is the conversion strategy of the CRD in the cluster. Returns the verb and the kind of
+ * each write request, e.g. `patch CustomResourceDefinition`. If `refuse` is defined, each write request fails with this error.
+ */
 async function written(strategy: string, refuse?: Error): Promise<string[]> {
   const kind = defineKind({
     group: 'example.com',

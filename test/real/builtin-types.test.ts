@@ -98,7 +98,7 @@ function mismatch({ what, path }: Mistake, errors: Errors): string | undefined {
   if (ourField === undefined && (what === 'missing' || what === 'wrong type')) return 'only the API server refuses it'
   if (what === 'unknown field' && !unknown.every((field) => warnings.includes(`unknown field "${field}"`))) return 'not the same warnings'
   if (ourField === undefined || what === 'null' || what === 'empty') return undefined
-  // The errors of Go's decoder contain no indices, and for some types not even the field.
+  // The error messages of Go's decoder contain no list indices. For some types, the messages do not contain the field either.
   const [, decoded] = /Go struct field \w+\.([\w.]+) of type/.exec(message) ?? []
   // Only Go's decoder includes the names of embedded structs in paths.
   const decodedField = decoded?.replaceAll(/\.[A-Z]\w*(?=\.)/g, '')

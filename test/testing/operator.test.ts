@@ -18,7 +18,7 @@ import { recordingLogger } from '../support/recording-logger.ts'
 const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] })
 const operator = defineOperator({ name: 'thing', kinds: [kind], webhooks: [defineWebhook(kind, { validate: () => [] })] })
 
-/** Returns an empty folder, in which temporary files are created until the end of the test. */
+/** Returns the path of an empty folder. Until the end of the test, this process creates its temporary files in this folder. */
 function temporaryFolder(t: Test): string {
   const folder = t.testdir()
   const { TMPDIR } = process.env

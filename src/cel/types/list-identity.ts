@@ -39,10 +39,11 @@ export function ownKeys(list: ListValue): string[] {
 }
 
 /**
- * Returns the keys of the items of `other`, the right operand, in the format of `ownKeys`. If an item cannot be read because its data does
- * not match its schema, the key is undefined.
+ * Returns the keys of the items of `other`, the right operand. The keys have the same format as the keys that `ownKeys` returns. If an item
+ * cannot be read because its data does not match its schema, the key of the item is undefined.
  *
- * @param own the keys of the left operand. Go's message about an unhashable key depends on whether `own` is empty.
+ * @param own the keys of the left operand. If Go cannot hash the key of an item, the function throws an `EvaluationPanic` with Go's
+ *   message. This message depends on whether `own` is empty.
  */
 export function keysFor({ semantics }: ListValue, other: ListValue, own: readonly string[]): (string | undefined)[] {
   return Array.from({ length: other.size }, (_, index) => {

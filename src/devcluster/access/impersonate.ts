@@ -170,7 +170,10 @@ function extraSubjects(extra: WantedUser['extra']): Subject[] {
   return [...extra].flatMap(([subresource, values]) => values.map((name) => ({ resource: 'userextras', subresource, name })))
 }
 
-/** Returns the error for the first extra field that the constrained verbs do not allow; undefined if they allow all extra fields. */
+/**
+ * Validates the extra fields of the impersonated user for constrained impersonation (the verb `impersonate:<mode>`). Returns the error
+ * message for the first field with an invalid key or an empty value. Returns undefined if all fields are valid.
+ */
 function extraProblem(extra: WantedUser['extra']): string | undefined {
   for (const [key, values] of extra) {
     if (key === '') return 'impersonating the empty string key in extra is not allowed'

@@ -38,7 +38,7 @@ export interface Hook {
   readonly reinvocationPolicy: 'Never' | 'IfNeeded'
 }
 
-/** A webhook of a stored configuration. Optional fields can be missing. `hookOf` applies the defaults. */
+/** A webhook in a stored webhook configuration. `hookOf` applies the defaults of the absent fields. */
 interface WebhookEntry {
   readonly name: string
   readonly clientConfig: HookClientConfig

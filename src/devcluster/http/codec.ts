@@ -1,4 +1,7 @@
-/** Reads request bodies with a size limit, and decodes JSON, YAML and protobuf. Duplicate keys are reported with the decoded body. */
+/**
+ * Reads request bodies with a size limit, and decodes JSON, YAML and protobuf. The result of the decoding contains the decoded value and a
+ * list of the duplicate keys in the body.
+ */
 import type { IncomingMessage } from 'node:http'
 import { Lexer, LineCounter, isAlias, isMap, isPair, isScalar, isSeq, parseDocument } from 'yaml'
 import { messageOf } from '../../api/errors.ts'

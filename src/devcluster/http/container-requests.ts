@@ -21,8 +21,9 @@ import type { StoredPod } from './streams/target-container.ts'
 import { storedPod } from './streams/target-container.ts'
 
 /**
- * For each subresource, the verbs of the requests that a real cluster forwards to a node or a container. Only in requests for the
- * subresource `proxy`, the path can have more segments after the subresource.
+ * `subresources` lists, for each resource, the subresources whose requests a real cluster forwards to a node or a container, and the verbs
+ * of these requests. If the subresource is `proxy`, the path of the request may have more segments after the subresource. For all other
+ * subresources, the path ends with the subresource.
  */
 const streamVerbs = ['get', 'create']
 const proxyVerbs = ['get', 'create', 'update', 'patch', 'delete']

@@ -39,9 +39,13 @@ export function v2Schema(schema: JsonObject, options: { readonly builtin?: boole
 const unsupported = ['allOf', 'anyOf', 'oneOf', 'not', 'default'] as const
 
 /**
- * Removes the parts of a CRD's schema that OpenAPI v2 or kubectl does not support. These parts are the `unsupported` keywords, `nullable`,
- * and the properties and items of a value that may be null or have unknown fields
- * (k8s.io/apiextensions-apiserver/pkg/controller/openapi/v2: ToStructuralOpenAPIV2).
+ * Removes the parts of a CRD's schema that OpenAPI v2 or kubectl does not support
+ * (k8s.io/apiextensions-apiserver/pkg/controller/openapi/v2: ToStructuralOpenAPIV2):
+ *
+ * - the keywords in `unsupported`, and the keyword `nullable`
+ * - `type`, `properties` and `items` in the schema of a value that may be null
+ * - `type`, `properties` and `items` in the schema of an object or a list with `x-kubernetes-preserve-unknown-fields: true`
+ * - the names in `required` that `requiredFields` omits
  */
 export function supportedSchema(schema: StructuralSchema): StructuralSchema {
   const { nullable, properties, items, additionalProperties, ...rest } = schema

@@ -6,7 +6,11 @@ import type { Duplex, Readable, Writable } from 'node:stream'
 
 export interface PodDriver {
   readonly mode: 'namespaces' | 'plain'
-  /** The folders of this machine that containers without an image do not see. Each container has separate folders at these paths. */
+  /**
+   * The folders of this machine that are hidden from containers. If no folder is configured for the image of a container, the container
+   * sees the other folders of this machine. At the path of each hidden folder, each container has its own folder. The list is empty for the
+   * driver `plain`.
+   */
   readonly ownFolders: readonly string[]
   /**
    * Creates the sandbox of a Pod: the network, the host name and the IPC namespace that the containers of the Pod share. With the driver

@@ -9,7 +9,10 @@ import { checkShape } from './check-json-types.ts'
 import { goKind } from './go-text.ts'
 import type { GoType, Scalar, StructType } from './go-types.ts'
 
-/** Returns the converter's message for the first field with a wrong type; undefined when all types are right. */
+/**
+ * Returns the error message of kube-apiserver's converter (k8s.io/apimachinery/pkg/runtime: converter.go) for the first field that cannot
+ * be converted to the type of the Go struct. Returns undefined if all fields can be converted.
+ */
 export function conversionError(struct: StructType, object: JsonObject): string | undefined {
   for (const [name, { type }] of struct.fields) {
     const error = valueError(type, getOwn(object, name))

@@ -1,6 +1,7 @@
 /**
- * Converts objects as Go does when it decodes JSON into a struct, and encodes the struct again. Unknown fields, and empty fields with
- * `omitempty`, are removed. Fields that Go never omits are added, such as `spec: {}` or `lastTransitionTime: null`.
+ * Converts JSON objects in the same way as Go, when Go decodes an object into a struct and then encodes this struct as JSON. The conversion
+ * removes unknown fields, and empty fields with `omitempty`. The conversion adds missing fields that Go never omits, such as `spec: {}` or
+ * `lastTransitionTime: null`.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../api/json.ts'

@@ -42,8 +42,8 @@ export interface WebhookFilters {
   /** The scope of the objects for which the webhook is called. Default: the scope of the type. */
   readonly scope?: 'Namespaced' | 'Cluster' | '*'
   /**
-   * `Equivalent` (default): the API server also calls the webhook for requests with other versions of the type, and converts their objects
-   * to the version of the webhook. `Exact`: these requests bypass the webhook.
+   * `Equivalent` (default): if a request has another version of the type than the rules of the webhook, the API server converts the object
+   * to the version in the rules and calls the webhook. `Exact`: such a request bypasses the webhook.
    */
   readonly matchPolicy?: 'Exact' | 'Equivalent'
 }

@@ -22,9 +22,9 @@ export class ItemNumbers {
   }
 
   /**
-   * Returns a string that identifies the value: two values have the same string only if the values are equal. In the string, the number of
-   * a nested list or object replaces the list or object. The length of each key or string precedes the key or string, so that strings of
-   * different values always differ.
+   * Returns a string that identifies the value: two values have the same string only if the values are equal. In the string, each nested
+   * list or object is replaced by the number that `of` returns for this list or object. The length of each key or string precedes the key
+   * or string, so that strings of different values always differ.
    */
   #textOf(value: JsonValue): string {
     if (Array.isArray(value)) {

@@ -47,7 +47,10 @@ export interface Step {
    * code. The value null means that the path has no value.
    */
   readonly until?: JsonObject
-  /** The values that replace `${name}` in this step. The values come from the step's entry in `each`. */
+  /**
+   * The values of the placeholders in this step, keyed by name. For example, the value with the key `a` replaces `${a}`. The values come
+   * from the step's entry in `each`.
+   */
   readonly values: JsonObject
   /** The number of events after which a watch is ended. */
   readonly events?: number

@@ -23,7 +23,10 @@ export interface ConversionServer extends ReviewServer {
   readonly conversion: JsonObject
   /** Replaces the function that responds to calls, until `reset` is called. */
   answer(answer: ConversionAnswer): void
-  /** Undoes `answer`: the webhook converts objects with the function `convert` of `conversionServer` again. */
+  /**
+   * Removes the function that was passed to `answer`. The webhook then converts objects with the parameter `convert` of `conversionServer`,
+   * as it did at the start.
+   */
   reset(): void
   /** Returns the calls since the last `take`, the oldest first. */
   take(): ConversionCall[]

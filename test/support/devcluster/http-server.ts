@@ -1,4 +1,7 @@
-/** An HTTP server of the embedded API server with a few types and a scripted registry, and a client for it. */
+/**
+ * Starts the HTTP server of the embedded API server for a test. The server has a few types, and a registry whose methods the test can
+ * override. The test sends requests with the method `send` of the `TestServer`.
+ */
 import type { Test } from 'tap'
 import { Agent, request } from 'undici'
 import { systemClock } from '../../../src/runtime/clock.ts'

@@ -134,8 +134,8 @@ export const shippedKinds: readonly ShippedKind[] = [
       jobName: `build-${name}`,
     }),
     changes: [{ binaryName: 'other' }],
-    // After a change of the name, the status also contains the previous name. After the build, the operator removes the file with the
-    // previous name, and then removes this name from the status.
+    // After a change of `spec.binaryName`, `status.binaryNames` still contains the previous name. After the build of the new file, the
+    // operator removes the file with the previous name, and then removes the previous name from the status.
     isNoticed: ({ spec, status }) => String(status?.binaryNames) === spec['binaryName'],
     converged: { Ready: 'True', CleanupFailed: 'False' },
     children: [batch.job],

@@ -47,7 +47,10 @@ export function podsToDelete(
 /** Returns a negative number if the Pod `a` is deleted before the Pod `b`, a positive number for the reverse order, and 0 for no decision. */
 type Compare = (a: ReadonlyPod, b: ReadonlyPod) => number
 
-/** Returns the comparisons. The first comparison with a result other than 0 decides. */
+/**
+ * Returns the comparisons of two Pods in the order of their precedence. The first comparison with a result other than 0 determines which of
+ * the two Pods is deleted first.
+ */
 function comparisons(onNode: (pod: ReadonlyPod) => number, now: number): readonly Compare[] {
   const by =
     (value: (pod: ReadonlyPod) => number): Compare =>

@@ -161,8 +161,9 @@ async function scale(
 }
 
 /**
- * Returns the active Pods of all objects of `kind` that have the same controller as `replicaSet`, e.g. of all ReplicaSets of a Deployment.
- * If `replicaSet` has no controller, returns only the active Pods of `replicaSet`.
+ * Returns the active Pods of `replicaSet` and of the other objects of `kind` that have the same controller as `replicaSet`. For example, if
+ * a Deployment controls `replicaSet`, returns the active Pods of all ReplicaSets of the Deployment. If `replicaSet` has no controller,
+ * returns only the active Pods of `replicaSet`.
  */
 function relatedPods(kind: Kind, replicaSet: ReplicaSet, context: ReconcileContext): readonly ReadonlyPod[] {
   const uid = controllerOf(replicaSet)?.uid

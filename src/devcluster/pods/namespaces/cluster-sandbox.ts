@@ -142,7 +142,11 @@ export class ClusterSandbox {
     return ['nsenter', '--target', String(pid), ...user, ...namespaces.map((name) => `--${name}`), '--']
   }
 
-  /** Runs a command in namespaces of the cluster, and resolves with its stdout. @throws {ProgramError} when the command fails. */
+  /**
+   * Runs a command in the given Linux namespaces of the cluster sandbox. Resolves with the stdout of the command.
+   *
+   * @throws {ProgramError} when the command fails.
+   */
   run(namespaces: readonly EnteredNamespace[], command: readonly string[]): Promise<string> {
     return runProgram([...this.enter(namespaces), ...command])
   }

@@ -64,7 +64,7 @@ export interface PodNamespacesOptions {
 }
 
 export class PodNamespaces {
-  /** The id of the first process, in the PID namespace of Proreus. */
+  /** The process id that the first process of the Pod has in the PID namespace of Proreus. */
   readonly pid: number
   readonly #cluster: ClusterSandbox
   readonly #program: HeldProgram

@@ -99,8 +99,8 @@ async function spawnScript({ enter, script, stdin }: StartOptions, output: Outpu
 }
 
 /**
- * script(1) gets a pipe as its stdin even if the process has no stdin. If the stdin of script(1) ended, the terminal would send an end of
- * file to the process.
+ * The stdin of script(1) is always a pipe, even if the container process has no stdin. If the stdin of script(1) ended, the container
+ * process would receive an end of file from the terminal.
  */
 const terminalStdio = ['pipe', 'pipe', 'ignore'] as const
 

@@ -18,7 +18,7 @@ export class PlainPod implements PodSandbox {
   readonly #containers = new Set<Promise<ContainerProcess>>()
   #removal: Promise<void> | undefined
 
-  /** @param place resolves with a running supervisor and a source of paths for pipes */
+  /** @param place resolves with a running supervisor, and with a function that returns an unused path for the pipes of a process */
   constructor(place: () => Promise<PlainPlace>) {
     this.#place = place
   }

@@ -93,8 +93,9 @@ const escapedInPath = /[^\w.~!$&'()*+,/:;=@[\]%-]/gu
 const invalidUrl = /^[^#]*[\0-\x1f\x7f]|^(?:[^?#]*|[^#]*#[^]*)%(?![\da-f]{2})/i
 
 /**
- * Returns the path and query of a URL as Go's package `net/url` writes them. A scheme, a host and a fragment are dropped. In contrast to
- * Go, the query is also escaped, because Node.js refuses to send a space or a character beyond ASCII.
+ * Returns the path and the query of a URL in the form in which Go's package `net/url` writes them. The scheme, the host and the fragment of
+ * the URL are dropped. Unlike Go, this function also escapes spaces and non-ASCII characters in the query, because Node.js refuses to send
+ * them. If Go's `url.Parse` refuses the URL, the whole text is the path.
  */
 function requestPath(declared: string): string {
   if (invalidUrl.test(declared)) return absolute(percentEncode(declared.replaceAll('%', '%25'), escapedInPath))

@@ -74,7 +74,7 @@ export class ProbeWorker {
     return { outcome, isConfirmed: !(outcome instanceof ProbeError) && this.#confirms(outcome.kind !== 'failure') }
   }
 
-  /** Cancels the timer and aborts the current run. If a run has ended, but `take` has not returned it, this run is dropped. */
+  /** Cancels the timer and aborts the current run. If a run has ended and `take` has not yet returned its result, the result is dropped. */
   end(): void {
     this.#timer?.cancel()
     this.#running?.abort()

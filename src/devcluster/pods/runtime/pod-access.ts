@@ -69,8 +69,9 @@ export class PodAccess implements ContainerAccess {
   async attach(target: ContainerTarget, { tty, stdin }: Omit<ExecRequest, 'command'>): Promise<ContainerSession> {
     const { clock } = this.#options.context
     const { stdout: running, finished } = this.#runOf(target)
-    // If the output has ended, the process is probably about to end. Therefore, `attach` waits a short time until the run of the container
-    // has finished. If the run finishes in this time, the next call of `#runOf` throws, as for a container that is not running.
+    // If the output has ended, the process probably ends soon. In this case, `attach` waits until the run of the container has finished,
+    // but at most `endMs` milliseconds. If the run finishes in this time, the next call of `#runOf` throws the same error as for a
+    // container that is not running.
     if (running.hasEnded) await within(clock, endMs, finished)
     const { process, stdout, stderr, stdinOnce } = this.#runOf(target)
     const out = stdout.attach()

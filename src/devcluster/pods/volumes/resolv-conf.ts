@@ -66,8 +66,8 @@ export function resolvConf({ servers, searches, options }: DnsSettings): string 
 }
 
 /**
- * Returns the settings before those of `dnsConfig` are added. `isFallback` is true when `dnsPolicy` requires a DNS server of the cluster,
- * but the cluster has none. The settings are then those of the node.
+ * Returns the DNS settings of a Pod without the settings of `dnsConfig`. If `dnsPolicy` requires a DNS server of the cluster, but the
+ * cluster has none, the function returns the settings of the node, and `isFallback` is true.
  */
 function baseSettings({ metadata, spec }: ReadonlyPod, node: NodeDns): { readonly settings: DnsSettings; readonly isFallback: boolean } {
   const { dnsPolicy = 'ClusterFirst', hostNetwork } = spec ?? {}

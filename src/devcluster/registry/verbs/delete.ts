@@ -24,7 +24,10 @@ export interface Deletion {
    * - In all other cases: a `Status`.
    */
   readonly object: JsonObject
-  /** True when the object still exists. */
+  /**
+   * True if the object still exists after the DELETE, for example because the object has a finalizer. In a dry run, the field has the value
+   * that it would have without the dry run.
+   */
   readonly accepted: boolean
 }
 

@@ -82,7 +82,13 @@ export function decremented(budget: JsonObject, podName: string, now: number): J
   return { ...budget, status: status as unknown as JsonObject }
 }
 
-/** Returns the 429 error for a budget whose latest version the disruption controller has not processed yet. */
+/**
+ * Returns the 429 error with the message that the server is still processing the budget. An eviction fails with this error in two cases:
+ *
+ * - The disruption controller has not processed the latest generation of the budget.
+ * - The Pod is not ready, the budget allows the eviction of Pods that are not ready, and the deletion of the Pod fails with a conflict. If
+ *   the preconditions in the request contain a resourceVersion, the client receives the conflict instead.
+ */
 export function stillProcessed(budgetName: string): StatusError {
   return refused(`The disruption budget ${budgetName} is still being processed by the server.`, 10)
 }

@@ -305,8 +305,9 @@ t.test('a server that does not answer in time fails', async (t) => {
 
 t.test('a server that sends one byte after the other does not get more time', async (t) => {
   /**
-   * A server that sends `text` and then digits `0`, one byte in each iteration of the event loop. The server calls `waits` when it has sent
-   * `text` and 100 digits.
+   * Returns a function that creates a server. In each iteration of the event loop, the server sends one byte: first the bytes of `text`,
+   * and then the character `0` again and again, until the connection is closed. When the server has sent `text` and 100 zeros, the server
+   * calls `waits`.
    */
   const drip =
     (text: string) =>

@@ -12,7 +12,7 @@ import { FakeClock } from '../../../../src/testing/fake-clock.ts'
 /** Each kind of probe has a different port. The port of a connection therefore shows which probe connects. */
 const ports: Readonly<Record<ProbeKind, number>> = { startup: 1, liveness: 2, readiness: 3 }
 const kindOf = (port: number): ProbeKind => (Object.keys(ports) as ProbeKind[]).find((kind) => ports[kind] === port)!
-/** Returns a probe that connects to the port of its kind. */
+/** Returns an object with the field `startupProbe`, `livenessProbe` or `readinessProbe`. The probe connects to the port `ports[kind]`. */
 const probe = (kind: ProbeKind, fields: object = {}): object => ({ [`${kind}Probe`]: { tcpSocket: { port: ports[kind] }, ...fields } })
 
 const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })

@@ -9,7 +9,7 @@ import { podWith } from '../../../support/pods/fake-sources.ts'
 
 const failed: readonly VolumeError[] = [{ name: 'VolumeError', reason: 'FailedMount', message: 'not found' }]
 
-/** A `VolumeLoop` with fake volumes. A call of their method `sync` ends only when the test calls `made`. */
+/** A `VolumeLoop` with a fake `PodVolumes`. A call of `PodVolumes.sync` ends only when the test calls `made`. */
 class World {
   readonly clock = new FakeClock()
   refreshAt = Number.POSITIVE_INFINITY

@@ -1,4 +1,4 @@
-/** `ParentChannel`: the IPC channel to the parent process, in the process of the agent. */
+/** `ParentChannel`: the agent's end of the IPC channel between the agent process and its parent process. */
 import type { Socket } from 'node:net'
 import type { RecordType } from 'dns-packet'
 import type { DnsAnswer } from '../dns/answer.ts'

@@ -1,4 +1,4 @@
-/** `TcpForwarder`: forwards TCP connections to endpoints, in both directions. */
+/** `TcpForwarder`: connects clients to endpoints, and forwards the data of their TCP connections in both directions. */
 import type { Socket } from 'node:net'
 import { connect } from 'node:net'
 

@@ -19,7 +19,7 @@ export interface ServiceState {
   readonly externalName?: string
   /** If a client connects again within this time in seconds, it reaches the same endpoint. Absent without session affinity. */
   readonly affinitySeconds?: number
-  /** True when clients reach only the endpoints on the same node. */
+  /** True for `internalTrafficPolicy: Local`: a Pod then reaches only the endpoints on its own node. */
   readonly isLocal: boolean
   readonly ports: readonly PortState[]
   readonly slices: readonly SliceState[]

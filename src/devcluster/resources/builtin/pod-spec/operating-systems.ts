@@ -99,7 +99,7 @@ export function validateHostProcesses(spec: JsonObject, path: string): FieldErro
   return errors
 }
 
-/** Validates a Pod with its own user namespace (validateHostUsers). */
+/** Validates the spec of a Pod that has its own user namespace (validateHostUsers). */
 export function validateUserNamespace(spec: JsonObject, path: string): FieldError[] {
   if (spec.hostUsers !== false) return []
   const refuse = (field: string): FieldError => forbidden(field, 'when `hostUsers` is false')

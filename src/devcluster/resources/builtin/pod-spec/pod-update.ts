@@ -28,8 +28,8 @@ export function validatePodUpdate(pod: JsonObject, oldPod: JsonObject): FieldErr
   }
   const deadline = deadlineError(spec, old)
   if (deadline !== undefined) errors.push(deadline)
-  // If the new deadline is invalid, kube-apiserver reports no further errors. If the update removes the deadline, kube-apiserver continues
-  // the validation.
+  // If the new deadline is invalid, kube-apiserver reports this error and ends the validation. If the update removes the deadline,
+  // kube-apiserver also reports an error, but continues the validation.
   if (deadline !== undefined && typeof spec.activeDeadlineSeconds === 'number') return errors
   errors.push(...validateTolerationsUpdate(spec, old), ...validateGatesUpdate(spec, old))
   const isGated = listAt(old, 'schedulingGates').length > 0

@@ -8,7 +8,10 @@ import { fc } from '../../../../support/property.ts'
 
 interface Case {
   readonly schedule: string
-  /** A time without a date is on 2026-01-05, a Monday. */
+  /**
+   * The creation time of the CronJob. Default `00:00:00`.
+   * If `created`, `last` or `now` contains no date, the time is in UTC on 2026-01-05, a Monday.
+   */
   readonly created?: string
   readonly last?: string
   readonly now: string
