@@ -96,7 +96,10 @@ async function soak({ client, faultProxy }: ControlPlane): Promise<object> {
   }
 }
 
-/** Begins to measure the heap of the operator. The returned function ends the measurement and resolves to the samples after the warm-up. */
+/**
+ * Begins to measure the heap of the operator. The returned function ends the measurement, and resolves to the samples that were taken after
+ * the warm-up.
+ */
 function measureHeap(operator: OperatorProcess): () => Promise<readonly HeapSample[]> {
   const samples: HeapSample[] = []
   const began = performance.now()

@@ -13,7 +13,7 @@ import { startControlPlane } from '../src/testing/control-plane.ts'
 
 const target = join(import.meta.dirname, '../src/builtin-schemas/types.json')
 
-/** The types that a kind can embed, keyed by Go package. The script adds the types to which their fields refer. */
+/** The types that a kind can embed, keyed by Go package. The script also writes the types to which the fields of these types refer. */
 const homes: Readonly<Record<string, readonly BuiltinTypeName[]>> = {
   'api.apps.v1': [
     'DaemonSetSpec',

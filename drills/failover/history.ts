@@ -95,8 +95,11 @@ function holdsLease(leases: readonly LeaseWrite[], releases: readonly number[], 
 }
 
 /**
- * Returns true if the write is late: the API server received a write of another replica after the guard was called for this write, and
- * before the API server received this write.
+ * Returns true if a write W is late. W is late if these events happen in this order:
+ *
+ * - The guard of leader election is called for W.
+ * - The API server receives a write of another replica.
+ * - The API server receives W.
  */
 function isLate({ user, sent, receivedAt }: ReceivedWrite, writes: readonly ReceivedWrite[]): boolean {
   return writes.some((other) => other.user !== user && other.receivedAt > sent!.checkedAt && other.receivedAt < receivedAt)

@@ -25,7 +25,7 @@ export const isText: OptionCheck = expect('a string', (value) => typeof value ==
 export const isBoolean: OptionCheck = expect('true or false', (value) => typeof value === 'boolean')
 export const isFunction: OptionCheck = expect('a function', (value) => typeof value === 'function')
 export const isAnObject: OptionCheck = expect('an object', (value) => typeof value === 'object' && value !== null && !Array.isArray(value))
-/** Accepts a resource type, such as `core.pod` or a result of `resourceType` or `defineKind`. */
+/** Accepts a resource type, e.g. `core.pod`, the result of `resourceType`, or the result of `defineKind`. */
 export const isResourceType: OptionCheck = expect('a type, such as core.pod, or what defineKind returns', (value) => isType(value))
 
 export function isType(value: unknown): boolean {

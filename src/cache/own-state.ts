@@ -82,8 +82,9 @@ function withoutServerFields(metadata: unknown): JsonObject {
  */
 function isChangedBy(old: unknown, current: unknown, wanted: unknown): boolean {
   if (wanted === undefined || jsonEqual(old, wanted)) return false
-  // If `current` is a list and `wanted` is an object, `wanted` comes from a JSON patch of single items of the list. The function does not
-  // compare the items, and another client may have changed other items. Therefore, the function returns false.
+  // If `current` is a list and `wanted` is an object, the request is a JSON patch. The patch changes single items of the list, or it copies
+  // or moves a list to the field. In both cases, `wanted` does not contain the whole list, and another client may have changed the rest of
+  // the list. Therefore, the function returns false.
   if (Array.isArray(current) && isObject(wanted)) return false
   if (wanted === null) return current === undefined
   return jsonEqual(current, wanted) || !contains(old, wanted)

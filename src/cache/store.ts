@@ -143,8 +143,8 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
 }
 
 /**
- * Returns the metadata of a Kubernetes object. If the type of the object is a type parameter, the compiler does not know the type of
- * `metadata`.
+ * Returns the metadata of a Kubernetes object. The function is for code in which the type of the object is a type parameter. In such code,
+ * the compiler does not know the type of `metadata`.
  */
 export function metadataOf(object: unknown): DeepReadonly<ObjectMeta> {
   return (object as DeepReadonly<KubernetesObject>).metadata

@@ -13,8 +13,8 @@ const ownFiles = new URL('../', import.meta.url).href
 /**
  * Imports `file` and returns its export `operator`.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when the file does not exist or exports no operator. When the import of the file fails, the
- * error is a `LoadError`.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the file does not exist or exports no operator.
+ * @throws {LoadError} when the import of the file fails. A `LoadError` is a `ProreusError` with the code `PRO_CONFIG_INVALID`.
  */
 export async function loadOperator(file: string): Promise<Operator> {
   const path = resolve(file)

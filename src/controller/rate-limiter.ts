@@ -2,7 +2,10 @@
 import type { Clock } from '../runtime/clock.ts'
 import { expect, hasOptions, isAnything, isWholeNumber, refuseOptions } from '../api/option-checks.ts'
 
-/** Computes the delays of failed keys. A key is `namespace/name`. For an object of a cluster-scoped type, the key is only the name. */
+/**
+ * Computes the delays after which failed keys are reconciled again. A key identifies an object. The key of a namespaced object is
+ * `namespace/name`, and the key of a cluster-scoped object is only the name.
+ */
 export interface RateLimiter<Key extends string = string> {
   /** Counts a failure of `key`, and returns the delay in milliseconds until the key is reconciled again. */
   delayMs(key: Key): number

@@ -31,8 +31,11 @@ function illegalByteAt(text: string, isDigit: readonly boolean[]): number | unde
 }
 
 /**
- * Returns the offset of the illegal byte if the padding is invalid; undefined if the padding is valid. The padding begins at `start`, after
- * `digits` digits of a group. Only line breaks may follow the padding.
+ * Returns undefined if the padding is valid. If the padding is invalid, returns the offset of the byte that Go reports as illegal. After
+ * the padding, only line breaks are valid.
+ *
+ * @param start the offset of the first `=`
+ * @param digits the number of base64 digits after the last complete group of four digits
  */
 function illegalPaddingAt(text: string, start: number, digits: number): number | undefined {
   if (digits < 2) return start

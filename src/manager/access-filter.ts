@@ -35,7 +35,10 @@ const reviewMs = 8_000
  * reviews.
  */
 const maxReviews = 8
-/** Maximum number of reviews at the same time for one remote address. The other half of `maxReviews` is reserved for other addresses. */
+/**
+ * Maximum number of reviews at the same time for requests from one remote address. This number is half of `maxReviews`, so that the other
+ * half remains available for requests from other addresses.
+ */
 const maxReviewsOfAddress = maxReviews / 2
 /**
  * Maximum number of rejected tokens from one remote address within `tokenMs`. When this number is reached, further tokens from the address

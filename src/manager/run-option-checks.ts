@@ -87,7 +87,8 @@ const isLeaderElection: OptionCheck = (value, path) => (typeof value === 'boolea
 
 /** Maps each option of `run` to its check. Functions that pass options on to `run` use the same checks. */
 export const runOptionChecks = {
-  // Unknown properties of a connection are accepted, because callers may extend it.
+  // Unknown properties of a connection are accepted, because callers may add their own properties. An unknown property is refused only if
+  // its name is probably a misspelling of a known name.
   connection: hasOptions(connectionChecks, ['server', 'describe'], { mayHaveOthers: true }),
   name: isText,
   namespace: isText,

@@ -83,7 +83,10 @@ function definitionInjection(operators: readonly Operator[]): PolicyRule[] {
   return [{ apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], resourceNames, verbs: ['get', 'patch'] }]
 }
 
-/** Returns the Role for the Lease of leader election, and its binding to the ServiceAccount of the installation. */
+/**
+ * Returns two objects: a Role that allows the use of the Lease for leader election, and a RoleBinding of this Role to the ServiceAccount of
+ * the installation.
+ */
 export function leaderElectionRole(names: InstallationNames): JsonObject[] {
   return roleForOne(names, names.leaderLease, { apiGroups: ['coordination.k8s.io'], resources: ['leases'] }, ['get', 'update', 'watch'])
 }

@@ -64,8 +64,8 @@ function defaultFields(node: Node, object: JsonObject, dropsNulls: boolean): Jso
   if (properties.size > 0 || additional !== undefined) {
     for (const key in object) {
       const value = object[key]
-      // Scalars stay unchanged, because no default can apply to them. A default can replace a null, or fill in missing fields in an object
-      // or a list.
+      // Scalars stay unchanged, because no default can apply to them. A null can be replaced by a default, or removed. Defaults can also
+      // fill in missing fields of an object, or of the objects in a list.
       if (typeof value !== 'object') continue
       const child = properties.get(key) ?? additional
       if (child === undefined) continue

@@ -48,7 +48,10 @@ export function shortenErrors(): (line: Line) => Line {
   }
 }
 
-/** Removes frames from the stack of an error, and from the stacks of the errors of an AggregateError. */
+/**
+ * Returns a copy of an error, with the stack shortened by `shortStack`. If the error is an AggregateError, the stacks of the errors in the
+ * AggregateError are also shortened.
+ */
 function withShortStack(error: unknown): unknown {
   if (!isObject(error)) return error
   const { stack, aggregateErrors } = error

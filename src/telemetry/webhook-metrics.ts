@@ -137,8 +137,10 @@ export class WebhookMetrics {
   }
 
   /**
-   * Counts a request that is refused without a review. Two metrics count it: `proreus_webhook_refused_total` with the HTTP status code
-   * `code`, and `controller_runtime_webhook_requests_total` with the HTTP status code `status`. Default of `status`: `code`.
+   * Counts a request that is refused without a review. Two metrics count the request.
+   *
+   * @param code the HTTP status code in `proreus_webhook_refused_total`.
+   * @param status the HTTP status code in `controller_runtime_webhook_requests_total`. Default: `code`.
    */
   refused(code: number, status: number = code): void {
     this.#set.refused.with({ ...this.#webhook, code: String(code) }).value += 1

@@ -1,6 +1,6 @@
 /**
- * Tests of the guide about built-in types. Its examples must be equal to their files, its command must print the output that the guide
- * shows, and its operator must work.
+ * Tests of the guide about built-in types. Each example in the guide must be equal to the file that the guide names for this example. The
+ * command in the guide must print the output that the guide shows. The operator in the guide must work.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -58,8 +58,8 @@ const expressions: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     "double(self.empty + '0x1p-1074') > 0.0": 'true',
     "double(self.empty + '0x1.8p-1074') > 0.0": 'true',
     "double(self.empty + '0x1p-1076') > 0.0": 'false',
-    // A float below the normal range has fewer than 53 significant bits. The exact value is rounded directly to these bits, and is not
-    // rounded to 53 bits first.
+    // A subnormal float has fewer than 53 significant bits. The exact value must be rounded only once, to the bits of the subnormal float.
+    // If the exact value were rounded to 53 bits first, the second rounding could return a wrong float.
     "double(self.empty + '0x2.80000000000000001p-1074') == 1.5e-323": 'true',
     "double(self.empty + '0x2.8p-1074') == 1e-323": 'true',
     "double(self.empty + '0x0.8p-1074') == 0.0": 'true',

@@ -1,5 +1,6 @@
 /**
- * Tests of the selection of operators in this repository. Its package.json selects `all` operators and names the installation `proreus`.
+ * Tests of the selection of operators. The tests run in the folder of this repository. The file package.json in this folder selects `all`
+ * operators, and specifies the name `proreus` for the installation.
  */
 import { join } from 'node:path'
 import t from 'tap'

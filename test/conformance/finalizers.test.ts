@@ -10,7 +10,10 @@ const namespace = 'conformance-finalizers'
 const finalizer = 'example.com/cleanup'
 const foreign = 'example.com/foreign'
 
-/** A Bucket whose contents are in a ConfigMap. The ConfigMap has no owner reference, so only the finalizer removes it. */
+/**
+ * The kind Bucket. The contents of a Bucket are in a ConfigMap. Because the ConfigMap has no owner reference, only the function `finalize`
+ * of the controller deletes the ConfigMap.
+ */
 const bucket = defineKind({
   group: 'finalizers.example.com',
   kind: 'Bucket',

@@ -98,8 +98,9 @@ function refusedReview(username: string): string {
 
 /** The users that the administrator impersonates, each with the resulting user or error. */
 const identities: [impersonated: Impersonation, result: JsonObject | string][] = [
-  // This request must be the first. After a request that needed the verb `impersonate`, kube-apiserver checks this verb first for the next
-  // request (see `attempts`). An impersonated node then does not get the group `system:nodes`.
+  // This entry must be the first. If the previous impersonation by the administrator was allowed by the verb `impersonate`, kube-apiserver
+  // checks this verb before the constrained verbs (see `attempts`). With the verb `impersonate`, an impersonated node does not get the
+  // group `system:nodes`.
   [{ user: 'system:node:n' }, { username: 'system:node:n', groups: ['system:nodes', everybody] }],
   [{ user: 'jane' }, { username: 'jane', groups: [everybody] }],
   [{ user: ' jane ' }, { username: 'jane', groups: [everybody] }],

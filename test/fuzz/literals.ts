@@ -79,7 +79,10 @@ const sameTexts: Readonly<Record<string, string>> = {
   getMonth: 'getHours',
 }
 
-/** Returns an argument that the function accepts or nearly accepts; undefined when the function accepts every string. */
+/**
+ * Returns a random string literal as an argument for the function `name`. The function accepts some of the possible literals and rejects
+ * the others. Returns undefined if `textsFor` has no strings for the function.
+ */
 export function argumentFor(dice: Dice, name: string): string | undefined {
   const texts = textsFor[sameTexts[name] ?? name]
   return texts === undefined ? undefined : `'${dice.pick(texts)}'`

@@ -61,7 +61,7 @@ export function optionalType(of: Type): Type {
   return { kind: 'opaque', name: 'optional_type', parameters: [of] }
 }
 
-/** Returns a type that a library declares for its values, such as `net.IP`. */
+/** Returns an opaque type, e.g. `net.IP`. A CEL library declares such a type for its own values. */
 export function opaqueType(name: string): Type {
   return { kind: 'opaque', name, parameters: [] }
 }

@@ -10,7 +10,11 @@ import { listen } from '../../runtime/listen.ts'
 const host = '127.0.0.1'
 
 /**
- * The destination of new connections: a port. With `wait`, the connections wait for a destination. With `close`, the connections are reset.
+ * The destination of new connections:
+ *
+ * - a number: the port to which the relay forwards the connections
+ * - `wait`: the connections wait until the relay gets another destination
+ * - `close`: the relay resets the connections
  */
 export type Destination = number | 'wait' | 'close'
 

@@ -51,7 +51,7 @@ export interface SecuredPod {
   }
 }
 
-/** Returns the violation of a Pod; undefined if the Pod passes the check. */
+/** Checks a Pod. Returns a violation if the Pod does not pass the check; otherwise undefined. */
 export type Check = (pod: SecuredPod) => Violation | undefined
 
 export interface Violation {

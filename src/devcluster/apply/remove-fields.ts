@@ -32,8 +32,8 @@ export function removeFields(value: JsonValue, fields: FieldSet, typing: Typing)
 }
 
 /**
- * Adds the parents of the set's fields to the set, because the owner of `spec.replicas` also owns `spec`. A parent is not added if it is a
- * map entry or a list item (structured-merge-diff/fieldpath: set.go, EnsureNamedFieldsAreMembers).
+ * Adds the parents of all fields in the set to the set, because the owner of `spec.replicas` also owns `spec`. Parents that are map entries
+ * or list items are not added (structured-merge-diff/fieldpath: set.go, EnsureNamedFieldsAreMembers).
  */
 export function withNamedFields({ member, children }: FieldSet, typing: Typing): FieldSet {
   const named = [...children].map(([element, child]) => {

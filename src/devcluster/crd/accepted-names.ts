@@ -20,8 +20,9 @@ export interface AcceptedNames {
 }
 
 /**
- * Returns the names under which a CRD is served. If another CRD of the same group already has a requested name among its accepted names,
- * the CRD keeps the name that was accepted before, and the result contains a conflict.
+ * Returns the names under which the CRD `definition` is served. If another CRD of the same group already uses a name that `definition`
+ * requests in a field, such as `plural`, this field keeps the value that was previously accepted for `definition`, and the result contains
+ * a conflict. Categories never conflict.
  */
 export function acceptNames(definition: Definition, others: readonly Definition[]): AcceptedNames {
   const wanted = definition.spec.names

@@ -74,8 +74,8 @@ function definitionsOf(schemas: JsonObject, builtin: boolean, isWanted: (name: s
 }
 
 /**
- * Replaces each entry by the earlier entry of the same name, if both have the same content. If the earlier entry has already been encoded
- * in protobuf, this encoding is reused.
+ * Returns `entries`. If `before` contains an entry with the same name and the same content as an entry of `entries`, the result contains
+ * the entry of `before` instead. An entry keeps its protobuf encoding, so an entry that has already been encoded is not encoded again.
  */
 function unlessSame(entries: readonly DocumentEntry[], before: readonly DocumentEntry[] = []): readonly DocumentEntry[] {
   const known = new Map(before.map((entry) => [entry.name, entry]))

@@ -3,8 +3,11 @@
 export class PatchError extends Error {
   override readonly name = 'PatchError'
   /**
-   * `malformed`: the patch itself is invalid. `failed`: the patch cannot be applied to the object. `internal`: kube-apiserver responds with
-   * 500.
+   * The reason determines the status code of kube-apiserver's response:
+   *
+   * - `malformed`: the patch itself is invalid. The status code is 400.
+   * - `failed`: the patch cannot be applied to the object. The status code is 422.
+   * - `internal`: any other error of a strategic merge patch. The status code is 500.
    */
   readonly reason: 'malformed' | 'failed' | 'internal'
 

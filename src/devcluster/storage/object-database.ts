@@ -117,7 +117,8 @@ function load(path: string, { firstRevision, reset = false }: OpenOptions): Open
 
 /** Locks the database and checks it. Creates the tables of a new database. */
 function prepare(database: DatabaseSync, path: string): void {
-  // The first statement that reads acquires the lock. The lock ends when the connection is closed or the process ends.
+  // SQLite locks the database when a statement reads the database for the first time. SQLite releases the lock only when the connection is
+  // closed or the process ends.
   database.exec('PRAGMA locking_mode = EXCLUSIVE')
   const owner = numberOf(database, 'PRAGMA application_id')
   const isNew = owner === 0 && numberOf(database, 'SELECT count(*) FROM sqlite_schema') === 0

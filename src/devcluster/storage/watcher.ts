@@ -63,8 +63,8 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
   #head = 0
   #ended = false
   /**
-   * A promise that resolves when all steps so far have run. A step is a function that queues events or ends the watch. Each step waits for
-   * the previous steps and for its own call of `prepare`.
+   * A promise that resolves when all steps so far have run. A step is a function that queues events or ends the watch. A step runs after
+   * all previous steps, and after `prepare` has resolved for the objects of the step.
    */
   #steps: Promise<void> = Promise.resolve()
   #waiting = 0

@@ -154,7 +154,10 @@ function branchWithoutBooleanAdditional(schema: StructuralSchema): StructuralSch
   }
 }
 
-/** Prepends the path of the default to the path of an error. A path that starts with a bracket is appended without a dot. */
+/**
+ * Prepends `place`, the path of a default, to the path of an error. If the path of the error starts with a bracket, no dot is inserted
+ * between the two paths.
+ */
 function within(place: string, error: FieldError): FieldError {
   return error.path.startsWith('[') ? { ...error, path: `${place}${error.path}` } : under(place, error)
 }

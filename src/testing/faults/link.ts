@@ -22,7 +22,10 @@ export class Link {
   readonly number: number
   readonly #sockets: readonly [client: Socket, server: Socket]
   readonly #lanes: Readonly<Record<Direction, Lane>>
-  /** True when one of the two sockets has failed. Both sockets are then reset as soon as no direction is held back. */
+  /**
+   * True when one of the two sockets has failed. The link then resets both sockets. While `hold` holds back the data of a direction, the
+   * link delays the reset.
+   */
   #broken = false
 
   constructor(

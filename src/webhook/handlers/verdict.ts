@@ -17,8 +17,13 @@ import type { AdmissionRequest, AdmissionResponse } from '../review/admission-re
 import type { HandlerContext } from './handler-context.ts'
 
 /**
- * Returns the errors of all `validate` handlers. If the schema (`known`) or an earlier handler has already found errors, an exception of a
- * handler is ignored. The invalid object has probably caused the exception.
+ * Calls all `validate` handlers, and returns their errors. If a handler throws an exception, the result depends on the errors in `known`
+ * and the errors of the earlier handlers:
+ *
+ * - If there is at least one such error, the exception is only logged, because the invalid object has probably caused the exception.
+ * - If there is no such error, the function rejects with the exception.
+ *
+ * @param known the errors of the schema. The result does not contain these errors. Default: no errors.
  */
 export async function ownErrors(
   webhooks: OrderedWebhooks,

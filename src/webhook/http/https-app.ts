@@ -27,9 +27,10 @@ interface HttpOptions {
    */
   readonly paths: ReadonlySet<string>
   /**
-   * Called when a request to a served path fails with an error, for example because its body is rejected. Not called for 404 and 405.
-   * `code` is for the metric of refused requests, and `status` is for the metric of all responses. Both have the same value: the HTTP
-   * status code of the response.
+   * Called when a request to a served path fails with an error, for example because the body of the request is rejected. Not called for 404
+   * and 405.
+   * Both `code` and `status` are the HTTP status code of the response. The metric of refused requests counts `code`, and the metric of all
+   * responses counts `status`.
    */
   readonly onRefused?: (path: string, code: number, status: number) => void
   /** Time limits that replace `slowSenders`, for tests. */

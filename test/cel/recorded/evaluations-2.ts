@@ -1,6 +1,6 @@
 /**
- * Rules with the error of each rule for the object in `object.ts`. The error is null when the rule is true. The errors were recorded from
- * kube-apiserver 1.36.3.
+ * CEL rules, and the result of each rule for the object in `object.ts`. The result is null if the rule is true. Otherwise, the result is
+ * the beginning of the error message. The results were recorded from kube-apiserver 1.36.3.
  */
 
 export const rows: readonly (readonly [rule: string, message: string | null])[] = [

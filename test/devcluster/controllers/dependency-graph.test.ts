@@ -1,4 +1,4 @@
-/** Tests of the graph of owners and dependents, and of its memory of deleted owners. */
+/** Tests of the graph of owners and dependents. The graph also stores the UIDs of deleted owners. */
 import t from 'tap'
 import type { Test } from 'tap'
 import type { ResourceType } from '../../../src/api/group-version-kind.ts'

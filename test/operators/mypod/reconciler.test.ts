@@ -26,7 +26,9 @@ interface Script {
   readonly refuse?: Error
   /** The error with which a delete request for the Pod, or a write of the status, fails. */
   readonly refuseLast?: ApiError
-  /** The error of a delete request for the Pod. Unlike `refuseLast`, this error does not affect the status. */
+  /**
+   * The error with which a delete request for the Pod fails. Unlike `refuseLast`, `refuseDelete` does not make writes of the status fail.
+   */
   readonly refuseDelete?: ApiError
 }
 

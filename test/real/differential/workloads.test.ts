@@ -9,7 +9,10 @@ import { playLife } from './workloads/life.ts'
 import { lives } from './workloads/lives/index.ts'
 import { startTheatres } from './workloads/theatres.ts'
 
-/** `npm run test:real` sets `PROREUS_BACKEND`. Other runs skip the tests, because they have no real control plane. */
+/**
+ * If `PROREUS_BACKEND` is not `binaries`, the tests are skipped, because the tests need a real control plane. `npm run test:real` sets
+ * `PROREUS_BACKEND` to `binaries` by default.
+ */
 const needsBinaries = process.env.PROREUS_BACKEND === 'binaries' ? {} : { skip: 'compares with a real control plane: npm run test:real' }
 
 // The test takes minutes. For example, a CronJob runs at the next full minute, and kube-controller-manager processes an autoscaler every 15

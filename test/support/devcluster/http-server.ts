@@ -133,7 +133,10 @@ export function foo(name: string, spec: JsonObject = {}, resourceVersion = '1'):
 /** The methods of the registry that a test overrides. By default, `read` and `readList` return the results of `get` and `list`. */
 export type RegistryScript = Partial<Resources> & Partial<Pick<Registry, 'list'>>
 
-/** Returns a registry without objects that accepts every write. `methods` overrides its methods. */
+/**
+ * Returns a registry that contains no objects. The registry accepts every write, but stores nothing. The functions in `methods` replace the
+ * methods of the same name.
+ */
 export function scriptedRegistry(methods: RegistryScript = {}): Resources {
   const get: Registry['get'] =
     methods.get ??

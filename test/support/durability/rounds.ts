@@ -95,7 +95,7 @@ async function writeUntilKilled(
   }
   const all = Array.from({ length: writers }, (_, index) => writeOwn(objects.slice(index * objectsOfWriter, (index + 1) * objectsOfWriter)))
   const results = await Promise.allSettled(all)
-  // Writes may fail only because the cluster has been killed.
+  // After the cluster is killed, failed writes are expected. If the cluster has not been killed, a failed write is an error.
   const failed = results.find((result) => result.status === 'rejected')
   if (killed === undefined) throw failed?.reason ?? new Error('the writers have stopped')
   await killed

@@ -73,7 +73,9 @@ export async function startProcessCluster(
   }
 }
 
-/** If this machine does not permit namespaces, reports a skipped test with the reason, and ends the process of the test file. */
+/**
+ * If this machine does not permit Linux namespaces for Pods, reports a skipped test with the reason, and ends the process of the test file.
+ */
 export async function needNamespaces(t: Test, cluster: DevCluster): Promise<void> {
   if (cluster.pods?.mode === 'namespaces') return
   await cluster.close()

@@ -22,7 +22,7 @@ note({ args: process.argv.slice(2), cwd: process.cwd() })
 
 const stays = 'setInterval(() => undefined, 1000)\n'
 
-/** A fake etcd: the HTTP gateway of an etcd at revision 7. */
+/** A fake etcd with an HTTP gateway. The response to each POST request reports that the store is at revision 7. */
 const etcd = `const { port } = new URL(option('listen-client-urls'))
 createServer((request, response) => {
   if (request.method !== 'POST') return response.end()

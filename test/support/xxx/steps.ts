@@ -1,4 +1,4 @@
-/** Reconciles an Xxx once with a scripted client. The script also sets the Jobs and Pods in the cache. */
+/** Reconciles an Xxx once with a fake client. A `Script` specifies the errors of the fake client, and the Jobs and Pods in the cache. */
 import { mergePatch } from '../../../src/devcluster/patch/merge-patch.ts'
 import { findCondition } from '../../../src/api/conditions.ts'
 import type { JsonValue } from '../../../src/api/json.ts'

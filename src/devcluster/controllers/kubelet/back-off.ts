@@ -28,9 +28,14 @@ export class BackOff {
   }
 
   /**
-   * Called at `now` when a container that ended at `failedAt` is restarted, or when a pull has failed. The first call sets the delay to 10
-   * s. If the delay had already expired at `failedAt`, the call also sets the delay to 10 s. Each other call doubles the delay, up to 300
-   * s.
+   * Updates the delay. Called at the time `now` when a container is restarted, when a pull has failed, or when an image that must not be
+   * pulled is missing.
+   *
+   * - If this is the first call, the delay is set to 10 s.
+   * - If more than `expiresMs` have passed between the previous call and `failedAt`, the delay is set to 10 s again.
+   * - Otherwise, the delay is doubled, up to 300 s.
+   *
+   * @param failedAt the time at which the back-off began: for a container, the end of a run; for an image, the same time as `now`.
    */
   next(failedAt: number, now: number): void {
     this.#delayMs = this.#hasExpired(failedAt) ? initialMs : Math.min(this.#delayMs * 2, maxMs)

@@ -130,7 +130,10 @@ export interface ContainerHost {
   record(event: RuntimeEvent): void
 }
 
-/** One container of a Pod, in all its runs. */
+/**
+ * A container of a Pod. Each start of the container begins a new `ContainerRun`. The `ContainerTask` remains the same when the container
+ * restarts.
+ */
 export interface ContainerTask {
   /** Replaces the spec. The next pull and the next start use the new spec. */
   respec(spec: ContainerSpec): void

@@ -1,4 +1,4 @@
-/** The dependencies of the requests that reach containers. */
+/** The dependencies of the functions that handle requests for the subresources log, exec, attach and portforward of a Pod. */
 import type { Clock } from '../../../runtime/clock.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
 import type { ContainerAccess } from '../../rest/container-access.ts'

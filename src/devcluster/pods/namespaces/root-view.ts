@@ -32,8 +32,8 @@ export interface Resolved {
    */
   readonly existing: string
   /**
-   * The file at `path`. Absent if the file does not exist, or if Proreus cannot look at the file. Also absent if `path` is `/`, or if the
-   * last resolved part was `..`.
+   * The status of the file at `path`. Absent if the file does not exist, or if Proreus cannot read the status, for example below /proc.
+   * Also absent if `path` is `/`, or if the last part that was resolved is `..`, as in `/usr/lib/..`.
    */
   readonly stats?: Stats
 }

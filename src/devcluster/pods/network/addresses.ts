@@ -2,7 +2,7 @@
 import { BlockList, isIPv4 } from 'node:net'
 import { apiServerAddress, dnsAddress, hostAddress } from '../../resources/cluster-addresses.ts'
 
-/** The ranges of addresses of a cluster, and the addresses that do not change. */
+/** The address ranges of a cluster, and the fixed addresses of the API server, the DNS server and the developer's machine. */
 export interface NetworkAddresses {
   /** The range of cluster IPs, as an IPv4 subnet. In the network namespace of the agent, all addresses of this range are local. */
   readonly services: Subnet

@@ -30,7 +30,8 @@ interface ProcessOptions extends ExecOptions {
 /**
  * Starts the first process of a container.
  *
- * @throws {ContainerStartError} when the container needs more than a plain process can have, or when the process could not be started.
+ * @throws {ContainerStartError} when the container has a field that cannot be applied to a plain process (see `unsupported`), or when the
+ *   process cannot be started.
  */
 export async function startPlainContainer(place: PlainPlace, options: ContainerOptions): Promise<ContainerProcess> {
   const problems = unsupported(options)

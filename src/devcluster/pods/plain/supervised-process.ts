@@ -19,8 +19,9 @@ export interface StartOptions extends Pick<StartMessage, 'program' | 'folder' | 
   /** The value of `markerVariable` in the environment of the process. */
   readonly marker: string
   /**
-   * Called with the pid of the first process of the group as soon as this process exists. If another process has the terminal, called a
-   * second time, with the pid of that process.
+   * This function is called with the pid of the first process of the group as soon as the first process exists. With `tty`, the first
+   * process is script(1), and the program runs in a child of script(1). In this case, the function is called a second time, with the pid of
+   * the child.
    */
   onProcess(pid: number): void
 }

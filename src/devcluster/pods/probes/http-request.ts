@@ -31,7 +31,7 @@ export interface HttpRequestOptions {
   readonly purpose: 'probe' | 'lifecycle'
 }
 
-/** The release of Kubernetes in the header User-Agent. */
+/** The Kubernetes version in the User-Agent header of probes and lifecycle hooks, e.g. in `kube-probe/1.36`. */
 export const kubernetesVersion = '1.36'
 /** The headers that Go's package `net/http` ignores if the caller sets them (reqWriteExcludeHeader). */
 const excluded: ReadonlySet<string> = new Set(['Host', 'Content-Length', 'Transfer-Encoding', 'Trailer'])

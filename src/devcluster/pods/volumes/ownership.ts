@@ -45,8 +45,8 @@ const batchSize = 1000
 const ignored: ReadonlySet<string | undefined> = new Set(['EPERM', 'EINVAL', 'ENOENT'])
 
 /**
- * Tries to change owners and permissions as the user of this process. If this user may not change owners, the files keep their owners. In
- * this case, all containers run as the same user, so they can use the files.
+ * Changes owners and permissions of files. The changes are made with the rights of the user who runs this process. If this user may not
+ * change the owner of a file, the file keeps its owner. In this case, all containers run as this user, so the containers can use the file.
  */
 export const changeOwnership: ChangeOwnership = async (changes) => {
   for (const { path, uid = unchanged, gid = unchanged, mode } of changes) {

@@ -62,8 +62,8 @@ export async function listConverted(environment: Environment, info: ResourceInfo
   const from = beginList(environment, info, options)
   if (info.converter === undefined) return listObjects(environment, info, options, from)
   const { keys, get, revision } = from.snapshot
-  // The snapshot reads each object from the store when `get` is called. All objects are read before the conversion, because other requests
-  // can change the store during the conversion.
+  // `get` reads the object from the store at the time of the call, and other requests can change the store during the conversion.
+  // Therefore, all objects are read before the conversion, and the list is made from these objects.
   const objects = new Map(keys.map((key) => [key, get(key)!]))
   await environment.representation.prepare(info, [...objects.values()])
   const snapshot = { revision, keys: [...objects.keys()], get: (key: string) => objects.get(key) }

@@ -23,7 +23,7 @@ export function invalidStruct(path: string, value: JsonValue | undefined, fields
   return { path, reason: 'FieldValueInvalid', message: `Invalid value: ${printed}: ${detail}` }
 }
 
-/** Returns the error "Unsupported value" for a struct. The message contains the result of `goStruct`. */
+/** Returns the error "Unsupported value" for a struct. The message contains the struct in the form that `goStruct` returns. */
 export function notSupportedStruct(
   path: string,
   value: JsonValue | undefined,

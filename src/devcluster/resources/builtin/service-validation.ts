@@ -101,8 +101,11 @@ function validatePorts(spec: JsonObject): FieldError[] {
 }
 
 /**
- * Rejects duplicate port numbers and duplicate node ports with the same protocol. Rejects all node ports of a Service of the type
- * ClusterIP.
+ * Returns an error for:
+ *
+ * - each port that has the same protocol and the same port number as an earlier port
+ * - each port that has the same protocol and the same node port as an earlier port
+ * - each port that has a node port, if the Service has the type ClusterIP
  */
 function validateNumbers(spec: JsonObject): FieldError[] {
   const ports = objects(listAt(spec, 'ports'))

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { folderRemover, groupSetter, ownershipChanger } from '../../../../src/devcluster/pods/runtime/files-of-containers.ts'
 
-// `env` runs the command that follows it, like a command prefix that enters a namespace.
+// Outside of tests, the prefix is a command that enters the user namespace of the containers. In these tests, the prefix is `env`, which
+// runs the command after it without entering a namespace.
 const prefix = ['env']
 
 t.test('a folder is removed, whatever its name', async (t) => {

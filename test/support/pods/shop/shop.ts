@@ -177,8 +177,10 @@ class Shop {
   }
 
   /**
-   * Reads the acknowledged orders from the logs of all buyers, and deletes the Jobs of the buyers. Returns a failure if the last buyer has
-   * no acknowledged order, or if any of its orders was acknowledged by a web server that does not have the latest version.
+   * Reads the acknowledged orders from the logs of all buyers, and deletes the Jobs of the buyers. Returns a failure in these cases:
+   *
+   * - The last buyer has no acknowledged order.
+   * - An order of the last buyer was acknowledged by a web server that does not have the latest version.
    */
   async #closeAccounts(): Promise<readonly string[]> {
     const client = this.#client

@@ -28,7 +28,10 @@ function refersToUid(claim: ReadonlyObject, { metadata }: ReadonlyObject): boole
   return referencesOf(claim).some(({ uid }) => uid === metadata.uid)
 }
 
-/** Returns true when a claim has an owner reference with the type and name of `object`, but with the UID of a deleted object. */
+/**
+ * Returns true when a claim has an owner reference with the type and name of `object`, but with another UID. Such a reference refers to a
+ * deleted object that had the same name.
+ */
 export function isOfEarlier(claim: ReadonlyObject, object: ReadonlyObject): boolean {
   const reference = referencesOf(claim).find((one) => names(one, object))
   return reference !== undefined && reference.uid !== object.metadata.uid

@@ -29,7 +29,8 @@ export class HostListeners {
   }
 
   /**
-   * If a port cannot be opened, the next attempt is made only after the machine's server on this port has been stopped and started again.
+   * Opens a listener for a port on which a server of the developer's machine listens. If the listener cannot be opened, the next attempt is
+   * made only after this server has been stopped and started again.
    */
   #listen(port: number): Server {
     return listenForParent(

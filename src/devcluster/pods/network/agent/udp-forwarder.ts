@@ -39,8 +39,9 @@ export class UdpForwarder {
   }
 
   /**
-   * Ends the flows to endpoints that the port no longer has. In contrast to kube-proxy, the flows to an endpoint that the port still has,
-   * but that is no longer serving, continue (k8s.io/kubernetes/pkg/proxy/conntrack: CleanStaleEntries).
+   * Ends the flows to endpoints that the port no longer has. If the port still has an endpoint, the flows to this endpoint continue, even
+   * if the endpoint is no longer serving. In contrast, kube-proxy also ends the flows to endpoints that are no longer serving
+   * (k8s.io/kubernetes/pkg/proxy/conntrack: CleanStaleEntries).
    */
   endpointsChanged(): void {
     for (const [client, { endpoint }] of this.#flows) if (!this.#choice.has(endpoint)) this.#end(client)

@@ -48,8 +48,8 @@ function validateVariable(variable: JsonObject, path: string): FieldError[] {
 }
 
 /**
- * Validates `envFrom`. Each entry must have exactly one source: `configMapRef` or `secretRef`. If an entry has none or both, the path in
- * the error does not contain the index of the entry, as in kube-apiserver's errors.
+ * Validates `envFrom`. Each entry must have exactly one source: `configMapRef` or `secretRef`. If an entry has no source or both sources,
+ * the error has the path of the whole list, without the index of the entry. kube-apiserver reports the same path.
  */
 export function validateVariableSources(list: readonly JsonValue[], path: string): FieldError[] {
   return objects(list).flatMap(([item, index]) => {

@@ -220,7 +220,10 @@ const always: Group = {
   create: ofBaseline,
 }
 
-/** Groups that create a privileged Pod. The labels of their namespaces select different modes, levels and versions of Pod Security. */
+/**
+ * Groups of requests that create a privileged Pod. Each group has a namespace whose labels set another combination of Pod Security modes,
+ * levels and versions.
+ */
 const labelled: readonly Group[] = (
   [
     { warn: 'restricted' },

@@ -23,7 +23,10 @@ const claim = {
   metadata: { name: 'data' },
   spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'none', resources: { requests: { storage: '1Gi' } } },
 }
-/** The Pods in these lives have claims to which no volume is bound. The scheduler would not schedule such Pods, so `nodeName` is set. */
+/**
+ * Returns a Pod template that sets `nodeName`. The Pods use PersistentVolumeClaims that are not bound to a volume, and the scheduler would
+ * not schedule such Pods.
+ */
 const placed = (image: string): JsonObject => template(image, { nodeName: 'main' })
 
 export const statefulSetLives: readonly Life[] = [
