@@ -86,8 +86,8 @@ await bundle.write({
   dir: outDir,
   format: 'es',
   entryFileNames: '[name].js',
-  // Some modules read a file at a path relative to the module. Such a path is correct only if the chunk is in a folder directly below
-  // `dist`.
+  // Some modules read a file at a path relative to the module, such as `../../package.json`. After the build, such a path is correct only
+  // if the chunk that contains the module is in a folder directly below `dist`.
   chunkFileNames: 'chunks/[name]-[hash].js',
   sourcemap: true,
 })

@@ -105,8 +105,8 @@ export function update({ path, object }: Kind): Request {
 }
 
 /**
- * Returns a request that changes one field of the object `applied-{connection}`. An earlier request of `apply` on the same network
- * connection must have created this object.
+ * Returns a request that changes one field of the object `applied-{connection}`. The object must exist before the request is sent. The
+ * first request of the function `apply` on the same network connection creates the object.
  */
 export function patch({ path, object }: Kind): Request {
   const { data, spec } = object('', 'p{count}') as { data?: { change: string }; spec?: { labels: JsonObject } }

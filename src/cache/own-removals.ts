@@ -23,7 +23,10 @@ const maxRemembered = 10_000
 /** An object that no longer exists: this process has deleted it, or another object with the same key has replaced it. */
 interface Deletion {
   readonly namespace: string | undefined
-  /** True when the informer has requested a list since the removal. This list contains no state of the object from before the removal. */
+  /**
+   * True if the informer has requested a list after the removal of the object. The list contains no state of the object from before the
+   * removal.
+   */
   precedesList: boolean
 }
 

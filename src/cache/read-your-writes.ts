@@ -49,8 +49,8 @@ export interface OwnWrites {
 
 export function readYourWrites(client: Client, writes: OwnWrites): Client {
   /**
-   * Sends a write request, passes the response to the cache, and returns the response. The cache ignores a response of another kind than
-   * `type`, e.g. the `Scale` of a write to the subresource `scale`.
+   * Sends a write request, passes the response to the cache, and returns the response. If the kind of the response is not the kind of
+   * `type`, the cache ignores the response. For example, the response to a write to the subresource `scale` is a `Scale`.
    */
   async function write<Result>(
     type: ResourceType,

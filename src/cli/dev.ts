@@ -200,7 +200,10 @@ function podsFolder(options: Options): string {
   return resolve(dataFolder(options), options.ephemeral === true ? 'ephemeral-pods' : 'pods')
 }
 
-/** Prints and logs the number of objects from earlier runs that the data folder contains. */
+/**
+ * Prints and logs the number of objects that the cluster has found in the data folder at its start. If the cluster has found no objects,
+ * nothing is printed or logged.
+ */
 function sayFound({ found }: DevCluster, options: Options, progress: Progress, logger: Logger): void {
   if (found.objects === 0) return
   const text = `${found.objects} objects of ${found.types} types from ${dataFolder(options)}`

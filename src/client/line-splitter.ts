@@ -20,7 +20,10 @@ export class LineSplitter {
     this.#keepsEmpty = keepsEmpty
   }
 
-  /** Returns the lines that end in `chunk`, without their newlines. By default, empty lines are omitted. */
+  /**
+   * Returns the lines whose final newline is in `chunk`. The returned lines do not contain the newline. By default, empty lines are
+   * omitted.
+   */
   push(chunk: Buffer): Buffer[] {
     const lines: Buffer[] = []
     let start = 0

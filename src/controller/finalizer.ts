@@ -43,8 +43,10 @@ export function finalizerRules(type: ResourceType, { finalizer }: { readonly fin
 }
 
 /**
- * Returns a problem if a controller has a finalizer, and its objects are those of a view with a label or field selector. When an object
- * with the finalizer no longer matches the selector, `finalize` is no longer called for this object. The object can then never be deleted.
+ * Returns a problem if the controller has a finalizer, and reconciles the objects of a view with a label selector or a field selector.
+ * Selectors for `metadata.name` and `metadata.namespace` do not count, because these fields never change. While an object with the
+ * finalizer does not match the selector, the controller does not call `finalize` for the object, and does not remove the finalizer. A
+ * deletion of the object therefore does not finish.
  */
 export function finalizerProblems(type: ResourceType, { finalizer }: { readonly finalizer?: unknown }): string[] {
   if (finalizer === undefined || !objectsCanLeave(type)) return []

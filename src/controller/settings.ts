@@ -113,6 +113,9 @@ export interface ControllerSettings<T extends KubernetesObject, Watched extends 
    * added automatically.
    */
   readonly rbac?: readonly PolicyRule[]
-  /** Time after which `signal` of a reconcile's context aborts, in milliseconds. Default: no limit. */
+  /**
+   * The time limit of a reconcile in milliseconds. When a reconcile has run for this time, the `signal` in the context of the reconcile
+   * aborts. Default: no limit.
+   */
   readonly reconciliationTimeoutMs?: number
 }

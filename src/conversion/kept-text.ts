@@ -1,6 +1,6 @@
 /**
- * Serializes stored fields to the value of an annotation, and reads them back. The value is not trusted: every user who may write the
- * object may also write the annotation.
+ * Serializes the fields that another version cannot express to JSON text for an annotation, and restores these fields from the text. The
+ * text is not trusted: every user who may write the object may also write the annotation.
  */
 import type { FieldError } from '../api/field-error.ts'
 import type { JsonObject } from '../api/json.ts'

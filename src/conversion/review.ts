@@ -52,8 +52,9 @@ const pieceLength = 64 * 1024
 export async function decodeConversionReview(body: Buffer | undefined, slices: TaskSlices): Promise<ConversionRequest> {
   if (body === undefined || body.length === 0)
     throw new MalformedConversionReview('The request has no body: a ConversionReview is expected.')
-  // The scan of one large object may take a whole time slice. If several large reviews arrive in the same iteration of the event loop,
-  // their scans must not run in the same iteration. The scan of a large review therefore begins in a new time slice.
+  // The scan of one large object may take a whole time slice. If several large ConversionReviews arrive in the same iteration of the event
+  // loop, the scan of each must begin in a separate iteration. Therefore, the scan of a ConversionReview of more than `scannedAtOnce` bytes
+  // waits for a new time slice.
   if (body.length > scannedAtOnce) await slices.renew()
   const { envelope, objects } = await scanReview(body, slices)
   if (!isObject(envelope) || envelope.kind !== 'ConversionReview')

@@ -83,7 +83,7 @@ const handshakeMs = 10_000
  * Starts the server.
  *
  * @throws {ProreusError} `PRO_PORT_IN_USE` when the port is in use; `PRO_PERMISSION` when the user may not listen on the port;
- * `PRO_CONFIG_INVALID` when the process cannot listen on the address for any other reason.
+ *   `PRO_CONFIG_INVALID` when another reason prevents the process from listening on the address.
  */
 export async function startHttpEndpoint(options: HttpEndpointOptions): Promise<HttpEndpoint> {
   const { address, flag, clock, logger, tls, access, requestMs = connectionLimits.requestMs } = options

@@ -174,8 +174,9 @@ function explainArray(node: SchemaNode, list: JsonValue[], at: Place, found: Exp
     found.errors.push(invalid(path, list.length, `${path} in body should have at least ${minItems} items`))
   }
   if (maxItems !== undefined && list.length > maxItems) found.errors.push(tooMany(path, list.length, maxItems))
-  // Only a default in a CRD can violate `uniqueItems: true`. kube-apiserver rejects each CRD with this keyword, so no custom resource has
-  // such a schema. For a rejected CRD, kube-apiserver also reports the invalid defaults.
+  // kube-apiserver rejects each CRD whose schema contains `uniqueItems: true`. Therefore, no custom resource is ever validated with this
+  // keyword. The keyword matters only for the defaults in a rejected CRD: in addition to the error for the keyword, kube-apiserver reports
+  // each default that contains duplicates.
   if (node.schema.uniqueItems === true && hasDuplicates(list)) found.errors.push(childless(`${path} in body shouldn't contain duplicates`))
   if (!node.decoded && !isProperList(node, list)) found.lists.push(...listErrors(node, list, at.field, maxErrors))
   return matches

@@ -19,7 +19,10 @@ export type KubernetesMinor = keyof typeof kubernetesReleases
 const releaseVariable = 'ENVTEST_K8S_VERSION'
 
 export interface Program {
-  /** The environment variable with the path of the binary. The variables of etcd, kube-apiserver and kubectl are those of envtest. */
+  /**
+   * The name of the environment variable that contains the path of the binary. For etcd, kube-apiserver and kubectl, envtest uses the same
+   * variable.
+   */
   readonly variable: string
   /** The release of the binary. Absent for Kubernetes' own binaries: `ENVTEST_K8S_VERSION` selects their release. */
   readonly version?: string

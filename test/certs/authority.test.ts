@@ -175,8 +175,9 @@ t.test('over simulated years with damaged stores, the served certificate is alwa
         if (pairProblem(leaf.cert, leaf.key, now) !== undefined) throw new Error('serves a pair that cannot be used')
         if (!isSignedBy(readCertificate(leaf.cert), bundle)) throw new Error('the bundle does not trust the leaf')
         if (bundle.some(({ notAfter }) => notAfter <= now)) throw new Error('the bundle has an expired certificate')
-        // The previous leaf stands for the leaf of another replica that has not renewed its leaf yet. The new bundle must therefore trust
-        // the previous leaf. If the previous CA was lost, the new bundle cannot contain this CA, so this check is skipped.
+        // Another replica may still serve the previous leaf. The new bundle must therefore trust the previous leaf until the leaf expires.
+        // If the certificate of the previous CA was lost or damaged, the new bundle cannot contain this CA. In this case, the test does not
+        // check whether the new bundle trusts the previous leaf.
         const lost = stored === undefined || (stored.current?.cert ?? '') === '' || stored.current?.cert === 'damaged'
         if (
           served !== undefined &&

@@ -60,7 +60,10 @@ async function inParallel<T, R>(items: readonly T[], work: (item: T, index: numb
   return results
 }
 
-/** Compares the errors that the servers report for valid and for invalid schemas. */
+/**
+ * Sends CustomResourceDefinitions with valid and with invalid schemas to both API servers. Compares the statuses, the errors and the
+ * warnings in the responses.
+ */
 export async function fuzzDefinitions({ real, embedded }: Servers, seed: number, cases: number): Promise<Outcome> {
   const schemas = [
     ...fc.sample(wrongSchemaArbitrary, { seed, numRuns: cases }),

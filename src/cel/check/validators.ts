@@ -29,8 +29,8 @@ export function literalIssues(checked: Checked): Issue[] {
 }
 
 /**
- * Checks of a constant first argument, keyed by function name. A check returns false if every call of the function with this argument
- * fails.
+ * Checks of the first argument of a function call, for arguments that are literals. The keys are function names. A check returns false if
+ * the argument makes every call of the function fail.
  */
 const literalChecks: Readonly<Record<string, (value: Value, overloads: readonly Overload[]) => boolean>> = {
   duration: isConvertible,

@@ -65,8 +65,8 @@ export function planCall(planner: Planner, expr: Call): Plan {
 }
 
 /**
- * Plans `x in ['a', 'b']`. If the list is constant, only the evaluation of `x` has a cost (`cel-go/interpreter: decorators.go,
- * maybeOptimizeSetMembership`).
+ * Plans `x in LIST` for a constant list, for example `x in ['a', 'b']`. Only the evaluation of `x` has a cost (`cel-go/interpreter:
+ * decorators.go, maybeOptimizeSetMembership`).
  */
 function planMembership({ eval: item }: Plan, list: ListValue): Plan {
   // For an empty list, the result is constant, and `x` is not evaluated.

@@ -20,7 +20,7 @@ export interface StopMessage {
   readonly type: 'stop'
 }
 
-/** The message that is sent when the operators run. */
+/** The message that the process of the operators sends after the operators have started. */
 export interface ReadyMessage {
   readonly type: 'ready'
   readonly next: NextSteps

@@ -262,7 +262,10 @@ function nodeOf(username: string): string | undefined {
   return name !== undefined && dns1123Subdomain(name).length === 0 ? name : undefined
 }
 
-/** Returns the ServiceAccount whose user name this is; undefined for other users. */
+/**
+ * Returns the namespace and the name of the ServiceAccount that has the given user name. Returns undefined if the user is not a
+ * ServiceAccount.
+ */
 function serviceAccountOf(username: string): { namespace: string; name: string } | undefined {
   const [, namespace, name] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(username) ?? []
   if (namespace === undefined || name === undefined) return undefined

@@ -145,7 +145,7 @@ export function startDefinitionController(options: DefinitionControllerOptions, 
   return { ended, settled: () => idle.promise }
 }
 
-/** Keeps the rows of CRDs in the resource catalog up to date. */
+/** Updates the resource catalog when a CRD changes. The catalog contains one row for each served version of an established CRD. */
 class ServedRows {
   readonly #catalog: Catalog
   /**

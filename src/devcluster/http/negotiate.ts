@@ -56,9 +56,10 @@ const produced = ['application/json', 'application/yaml', protobuf]
 const streamed = ['application/json;stream=watch', `${protobuf};stream=watch`]
 
 /**
- * Chooses the form of the response (k8s.io/apiserver/pkg/endpoints/handlers/negotiation: NegotiateMediaTypeOptions).
+ * Chooses the encoding of a response (JSON or YAML), and its content (the full object, a table or PartialObjectMetadata) by the `Accept`
+ * header (k8s.io/apiserver/pkg/endpoints/handlers/negotiation: NegotiateMediaTypeOptions).
  *
- * @throws {StatusError} 406 when the client accepts no available form.
+ * @throws {StatusError} 406 when kube-apiserver accepts no media type of the header.
  */
 export function negotiate(header: string | undefined, { transformations = false, stream = false, route }: Offers): Form {
   const ranges = parseAccept(header)

@@ -72,7 +72,10 @@ export interface ContainerOptions {
   readonly image?: string
   readonly isRootReadOnly: boolean
   readonly mounts: readonly Mount[]
-  /** Default: the user who runs Proreus. With the driver `namespaces`, this user has the uid 0 within the container. */
+  /**
+   * The user of the process. Default: the user who runs Proreus. With the driver `namespaces`, a process of the default user has the uid 0
+   * within the container.
+   */
   readonly user?: ProcessUser
   /** True when the process gets a terminal. stdout and stderr are then one stream. */
   readonly tty: boolean

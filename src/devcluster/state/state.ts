@@ -50,8 +50,11 @@ export async function openState(
 }
 
 /**
- * The result of reading the state file. `kept` is the state of a file that an earlier release has written. Such a file contains no key for
- * ServiceAccount tokens. `problem` is the reason why the state must be replaced.
+ * The result of reading the state file:
+ * - `state`: the complete state.
+ * - `kept`: the state in a file that an earlier release has written. Such a file contains no key for ServiceAccount tokens, so a new key is
+ *   created.
+ * - `problem`: the reason why the whole state in the file must be replaced.
  */
 type FoundState =
   { readonly state: ClusterState } | { readonly kept: Omit<ClusterState, 'serviceAccountKey'> } | { readonly problem: string }

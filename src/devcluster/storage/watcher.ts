@@ -56,7 +56,10 @@ const bookmarkIntervalMs = 60_000
 const lastBookmarkMs = 2_000
 const defaultQueueLimit = 10_000
 
-/** The sequence of events for one client. Events are queued as soon as the watcher is constructed, before the first call of `next`. */
+/**
+ * The sequence of watch events for one client. The queue receives events from the construction of the watcher on, even before the first
+ * call of `next`.
+ */
 export class Watcher implements AsyncIterableIterator<WatchEvent> {
   readonly #options: WatcherOptions
   #queue: WatchEvent[] = []

@@ -1,7 +1,7 @@
 /** Messages of Go's JSON decoder about values of a wrong type. */
 import type { JsonValue } from '../../api/json.ts'
 
-/** Returns the name of the value's JSON type in the messages of Go's decoder. */
+/** Returns the name that Go's JSON decoder uses in its messages for the JSON type of the value, e.g. `bool` for a boolean. */
 export function goKindOf(value: JsonValue): string {
   if (Array.isArray(value)) return 'array'
   if (value !== null && typeof value === 'object') return 'object'

@@ -8,7 +8,9 @@ export const messageHash = 'mmontes.io/message-hash'
 /** The number of characters of `jsonHash`. */
 const hashLength = 32
 
-/** To save memory, the cache contains only the fields that the operator reads. Other clients can create very large Jobs. */
+/**
+ * The cache contains only the parts of a Job that the operator needs. This saves memory, because other clients can create very large Jobs.
+ */
 export const jobView = cacheView(batch.job, {
   transform: ({ apiVersion, kind, metadata, status }): batch.Job => {
     const { labels: _labels, annotations, ...rest } = metadata

@@ -21,7 +21,10 @@ export interface ForwarderOptions {
    * contains, and never with the credentials of this connection.
    */
   readonly connection: Connection
-  /** The tokens that the proxy has issued. A request with such a token is forwarded with the identity of the token's connection. */
+  /**
+   * The tokens that the proxy has issued, each with its `Connection`. If a request contains such a token, the proxy forwards the request
+   * with the credentials of this `Connection` instead of the token.
+   */
   readonly tokens: ReadonlyMap<string, Connection>
   readonly answers: Answers
 }

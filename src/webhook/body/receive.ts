@@ -71,7 +71,8 @@ export function receiveBodies(app: FastifyInstance, options: ReceiveOptions): vo
 }
 
 /**
- * Receives one body, and calls `done` with the complete body or with a `BodyRefused`. The memory is released when the response is closed.
+ * Receives one body, and calls `done` with the complete body or with a `BodyRefused`. When the body is rejected or the response is closed,
+ * the memory that is reserved for the request is released.
  */
 class Receiver implements Received {
   readonly charge: Charge

@@ -3,7 +3,9 @@ import type { GroupVersionKind } from '../../api/group-version-kind.ts'
 
 /** The type, subresource and name of a webhook. They determine its path. */
 interface PathTarget extends GroupVersionKind {
-  /** The subresource. Default: empty, for the objects of the type themselves. */
+  /**
+   * The subresource, such as `status`. If the subresource is empty (the default), the webhook is for the objects of the type themselves.
+   */
   readonly subresource?: string
   /** Distinguishes several webhooks for the same type. */
   readonly name?: string

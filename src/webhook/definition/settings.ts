@@ -61,8 +61,9 @@ export interface WebhookSettings extends WebhookFilters {
    */
   readonly operations?: readonly Operation[]
   /**
-   * Distinguishes webhooks for one type that have different filters. Each name gets its own entry in the webhook configuration, with its
-   * own path.
+   * Distinguishes webhooks for the same type or subresource. All webhooks with the same name share an entry in the webhook configuration,
+   * and must have the same filters. The same applies to all webhooks without a name. Webhooks with different names have separate entries
+   * with separate paths. Default: no name.
    */
   readonly name?: string
   /**

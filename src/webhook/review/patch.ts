@@ -201,8 +201,8 @@ function matchItems(raw: readonly JsonValue[], target: readonly JsonValue[], wor
     targetEnd -= 1
   }
   const count = (rawEnd - start) * (targetEnd - start)
-  // If only one item of each list is left between the equal items at the beginning and at the end, these two items differ, because the
-  // loops above have already compared them.
+  // If `count` is 1, each list has one unmatched item, and the loops above have already found that these two items differ. No further
+  // comparison is then necessary.
   if (count > 1 && count <= work.pairsLeft) {
     work.pairsLeft -= count
     const common = longestCommon(

@@ -73,7 +73,7 @@ export async function scheduledCronJobs(t: Test, name: string) {
         `there are the Jobs ${namesAt(key, times).join()}`,
         async () => String(await jobsOf(key)) === String(namesAt(key, times)),
       ),
-    /** Resolves when the status names the Jobs of these times as active, and no others. */
+    /** Resolves when the active Jobs in the status of the CronJob are exactly the Jobs of the given scheduled times. */
     untilActive: (key: NamespacedKey, times: readonly number[]) =>
       untilTicking(`the active Jobs are ${namesAt(key, times).join()}`, async () => {
         const { status } = await get(key)

@@ -48,8 +48,11 @@ export class WrittenObject {
   }
 
   /**
-   * Compares `object`, the ConfigMap on the restarted server, with the last acknowledged write and the pending write. Returns an error
-   * message if `object` matches neither write. The state of `object` becomes the acknowledged state.
+   * Compares the ConfigMap on the restarted server with the last acknowledged write and with the pending write. Returns an error message if
+   * the ConfigMap matches neither write, or if the ConfigMap contains only a part of a write. In all cases, the state of the ConfigMap
+   * becomes the acknowledged state, and no write is pending.
+   *
+   * @param object the ConfigMap on the restarted server; undefined if the ConfigMap does not exist.
    */
   found(object: ConfigMap | undefined): string | undefined {
     const state = stateOf(object)

@@ -14,8 +14,11 @@ interface Fixture {
   readonly clock: FakeClock
   readonly budget: MemoryBudget
   /**
-   * For each request that has reached the route: the memory of the budget in use when the request reached the route, the size of the
-   * request (both in bytes), and the time at which the request began.
+   * One entry for each request that has reached the route. The fields contain the values at the time when the request reached the route:
+   *
+   * - `used`: the memory in bytes that all requests together use of the budget.
+   * - `bytes`: the memory in bytes that is reserved for the request; undefined for a request without a body.
+   * - `began`: the monotonic time in milliseconds at which all headers of the request had arrived; undefined for a request without a body.
    */
   readonly handled: { used: number; bytes: number | undefined; began: number | undefined }[]
   /**

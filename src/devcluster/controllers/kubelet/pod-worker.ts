@@ -56,7 +56,7 @@ export class PodWorker {
   /** True when the network and the volumes of the Pod exist. Until then, the kubelet starts no container. */
   #isReady = false
   #wasReady = false
-  /** The time at which `#isReady` was set. */
+  /** The time at which `#isReady` last became true; 0 before the first time. */
   #readySince = 0
   /**
    * True if containers of the Pod continued to run during a restart of the embedded cluster. Becomes false when the sandbox of these

@@ -76,8 +76,8 @@ const ownFolderModes = new Map([
 export const ownFolders: readonly string[] = [...ownFolderModes.keys()]
 
 /**
- * The maximum number of entries of a folder above a mount point. Each entry of such a folder needs a mount. A folder with more entries is
- * mounted as a whole instead.
+ * The maximum number of entries that are mounted one by one. If a folder other than `/` contains a path in `mountPoints`, the entries of
+ * the folder are mounted one by one. If the folder has more entries than this maximum, the folder is mounted as a whole instead.
  */
 const maxEntries = 500
 

@@ -41,8 +41,8 @@ export class ReadOnlyFolderError extends ContainerStartError {
 }
 
 /**
- * Resolves the targets of the mounts in the container. Creates missing targets. If the start script must create a target, returns it in
- * `missing` instead.
+ * Resolves the target of each mount in the container, and creates each target that is missing. If the start script must create a target,
+ * the function does not create this target, and returns it in `missing`.
  *
  * @throws {ContainerStartError} when a source does not exist or a target cannot be created.
  */

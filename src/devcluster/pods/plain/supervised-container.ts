@@ -46,8 +46,8 @@ export class SupervisedContainer {
   }
 
   /**
-   * Called when a process that the supervisor started in the container has ended. In `identities`, the remaining members of the process
-   * group replace the process, because they can no longer be found through the ended process.
+   * Called when a program that the supervisor started in the container has ended. Removes the ended processes from `identities`, and adds
+   * the processes that are still in their process groups. After the end of the program, these processes could not be found otherwise.
    *
    * @param pids the pid of the program. For a program with a terminal, the pids of script(1) and of the program.
    */

@@ -15,8 +15,8 @@ export class HttpAnswer extends ConnectionError {
 }
 
 /**
- * The first five bytes of an HTTP response without TLS. A TLS record header has five bytes, so Go compares only this number of bytes
- * (crypto/tls: RecordHeaderError).
+ * The first five bytes of an HTTP response. If a server sends these bytes during the TLS handshake, the server does not use TLS. Go also
+ * compares only five bytes, because a TLS record header has five bytes (crypto/tls: RecordHeaderError).
  */
 const httpStart = 'HTTP/'
 

@@ -1,4 +1,4 @@
-/** The files in volumes that contain a ConfigMap, a Secret or fields of the Pod. */
+/** The files that a volume contains for a ConfigMap, for a Secret or for the downward API. */
 import { posix } from 'node:path'
 import type { ReadonlyPod } from '../../controllers/api-types.ts'
 import { podFieldText } from '../environment/pod-field.ts'

@@ -61,7 +61,9 @@ function validateName(name: string, path: string, detail: string): FieldError[] 
 interface MetricSource {
   readonly field: string
   readonly validate: (source: JsonObject, path: string) => FieldError[]
-  /** At least one of these fields of the target must be set. If all these fields are missing, the error names the last field. */
+  /**
+   * The fields of `target` of which at least one must be set. If none of these fields is set, the error names the last field in this list.
+   */
   readonly targets: readonly string[]
   /** The detail of the error if none of the fields in `targets` is set. */
   readonly missing: string

@@ -164,7 +164,10 @@ export function validateAddressUpdate(spec: JsonObject, old: JsonObject): FieldE
   )
 }
 
-/** Validates that an update does not change the families (validateUpgradeDowngradeIPFamilies). */
+/**
+ * Returns an error for each item of `ipFamilies` that an update changes (validateUpgradeDowngradeIPFamilies). Returns no errors in two
+ * cases: the update changes the number of items, or the Service is headless or has the type ExternalName before or after the update.
+ */
 export function validateFamilyUpdate(spec: JsonObject, old: JsonObject): FieldError[] {
   if (spec.type === 'ExternalName' || old.type === 'ExternalName' || isHeadless(spec) || isHeadless(old)) return []
   const [now, before] = [listAt(spec, 'ipFamilies'), listAt(old, 'ipFamilies')]

@@ -190,8 +190,8 @@ for (const [name, respond, output] of failures) {
 }
 
 /**
- * Runs a probe with a timeout of one second. Advances the clock by one second when `isWaiting` returns true. Resolves with the output of
- * the failure.
+ * Runs a gRPC probe with a timeout of one second. When `isWaiting` returns true, the function advances the clock by one second, and the
+ * probe must fail. Resolves with the output of the probe, with `PORT` instead of the port number.
  */
 async function timeOut(t: Test, port: number, isWaiting: (clock: FakeClock) => boolean): Promise<string> {
   const clock = new FakeClock()

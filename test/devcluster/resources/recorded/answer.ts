@@ -118,7 +118,10 @@ function leavesOf(value: JsonValue, path = '', leaves = new Map<string, JsonValu
   return leaves
 }
 
-/** Replaces a value that is random or depends on the time by a placeholder. */
+/**
+ * If a value is random or depends on the time, returns a placeholder, or the value with a placeholder for the variable part. Returns any
+ * other value unchanged.
+ */
 function known(path: string, value: JsonValue, before: ReadonlyMap<string, JsonValue>): JsonValue {
   if (path === 'metadata.name') return String(value).replace(/[a-z0-9]{5}$/, '<5>')
   if (/\.clusterIPs?(?:\[0\])?$/.test(path) && /^10\.96\./.test(String(value))) return '<address>'

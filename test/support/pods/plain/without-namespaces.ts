@@ -1,6 +1,6 @@
 /**
- * Runs programs without the permission to create namespaces. Without this permission, `proreus dev --pods=process` runs the containers of
- * Pods as plain processes.
+ * Runs programs that have no permission to create Linux namespaces. If `proreus dev --pods=process` has no such permission, the command
+ * runs the containers of Pods as plain processes.
  */
 import { spawnSync } from 'node:child_process'
 
@@ -13,8 +13,10 @@ const words = ['unshare', '--user', '--map-root-user', '--', 'sh', '-c', script,
 
 export interface WithoutNamespaces {
   /**
-   * The words to put before a command to prevent the command from creating namespaces. The list is empty if programs on this machine can
-   * never create namespaces, or if the test must be skipped.
+   * If these words precede a command, the command cannot create namespaces. The list of words is empty in two cases:
+   *
+   * - Programs on this machine can never create namespaces.
+   * - The test must be skipped.
    */
   readonly words: readonly string[]
   /** The reason why a test must be skipped; false if the test can run. */

@@ -137,7 +137,7 @@ class SimulatedContainer implements ContainerTask {
   spec: ContainerSpec
   readonly podIP: string
   plan: ContainerPlan
-  /** The time at which `plan` took effect. A step that `plan` would place before this time is due at this time. */
+  /** The time at which the current `plan` took effect. If `plan` results in an earlier time for a step, the step is due at `plannedAt`. */
   plannedAt: number
   readonly #options: SimulatedContainerOptions
   #run: SimulatedRun | undefined

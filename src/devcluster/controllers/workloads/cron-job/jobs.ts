@@ -1,4 +1,4 @@
-/** Names, builds and deletes the Jobs of a CronJob (k8s.io/kubernetes/pkg/controller/cronjob). */
+/** Functions that name, build and delete the Jobs of a CronJob (k8s.io/kubernetes/pkg/controller/cronjob). */
 import { findCondition, formatTime } from '../../../../api/conditions.ts'
 import { batch } from '../../../../api/kubernetes/batch.ts'
 import type { DeepReadonly } from '../../../../api/json.ts'

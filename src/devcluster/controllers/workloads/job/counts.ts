@@ -93,8 +93,9 @@ export function tallyOf(job: Job, pods: readonly ReadonlyPod[]): Tally {
 }
 
 /**
- * Returns the counters of an Indexed Job, with the newly succeeded and the newly failed indexes. For any other Job, returns the counters
- * unchanged.
+ * Returns the updated counters. For an Indexed Job, the newly succeeded indexes are added to `indexes`, and `succeeded` is the new number
+ * of succeeded indexes. If the Indexed Job has `backoffLimitPerIndex`, the newly failed indexes are added to `failedIndexes`. For any other
+ * Job, the counters are returned unchanged.
  */
 function withEndedIndexes(job: Job, pods: readonly ReadonlyPod[], counts: Counts, succeeded: readonly ReadonlyPod[]): Counts {
   const { indexes, failedIndexes } = counts

@@ -27,7 +27,10 @@ export interface ServicesMessage {
 export interface PodMessage {
   readonly type: 'pod'
   readonly address: string
-  /** Absent when the network of the Pod has ended. */
+  /**
+   * The node and the zone of the Pod. The field is absent if the Pod no longer uses the address, for example because the Pod has finished
+   * or has been deleted.
+   */
   readonly location?: PodLocation
 }
 

@@ -31,7 +31,10 @@ interface Header {
 
 /** The size in bytes of the header of a message. */
 const headerBytes = 12
-/** The maximum size of a query in bytes. A query has one question and a few options. The limit bounds the work for a hostile message. */
+/**
+ * The maximum size of a query in bytes. A normal query is smaller, because it contains one question and a few options. The limit prevents a
+ * large hostile message from causing much work for the server.
+ */
 export const maxQueryBytes = 4096
 /** The maximum size in bytes of a UDP response to a client without EDNS (RFC 1035). */
 const plainUdpBytes = 512

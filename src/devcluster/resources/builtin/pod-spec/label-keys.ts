@@ -8,9 +8,10 @@ import { listAt } from '../../../apimachinery/unstructured.ts'
 import { changeItems, changeObjectField } from '../../defaulting.ts'
 
 /**
- * Returns the spec of a new Pod with these labels. For each key in `matchLabelKeys` that is a label of the Pod, the label selector of the
- * same term or constraint gets an expression with the operator `In` and the value of the label. For a key in `mismatchLabelKeys`, the
- * operator is `NotIn`.
+ * Returns the spec of a new Pod with additional expressions in the label selectors of its affinity terms and topology spread constraints.
+ * `labels` contains the labels of the Pod. If the Pod has a label with a key in the `matchLabelKeys` of a term or constraint, the label
+ * selector of this term or constraint gets an expression with the operator `In` and the value of the label. For a key in
+ * `mismatchLabelKeys`, the operator is `NotIn`. A term or constraint without a label selector is not changed.
  */
 export function withLabelKeys(spec: JsonObject, labels: JsonObject): JsonObject {
   const term = (own: JsonObject): JsonObject => withExpressions(own, labels)

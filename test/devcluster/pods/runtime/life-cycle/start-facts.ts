@@ -1,4 +1,7 @@
-/** Facts about the start of containers: images, programs, users, objects, the network and termination messages. */
+/**
+ * Facts about the start of containers: images, programs, users, the ConfigMaps and Secrets that a Pod refers to, the network, and
+ * termination messages.
+ */
 import type { Pod } from '../../../../../src/api/builtin.ts'
 import { configMap } from '../../../../../src/api/builtin.ts'
 import type { LifeCycleFact } from '../../../../support/pods/life-cycle-fact.ts'
