@@ -62,8 +62,8 @@ export function dns1123Subdomain(value: string): string[] {
 }
 
 /**
- * Validates the name of most objects, which is a DNS subdomain. The only difference from `dns1123Subdomain` is the error message for a name
- * that is too long: the message contains `characters` instead of `bytes`.
+ * Validates an object name that must be a DNS subdomain. Most types require such a name. The only difference from `dns1123Subdomain` is the
+ * error message for a name that is too long: the message contains `characters` instead of `bytes`.
  */
 export function longName(value: string): string[] {
   return dns1123Subdomain(value).map(inCharacters)

@@ -183,8 +183,8 @@ interface At {
 }
 
 /**
- * Returns an integer in the range of int64; undefined for any other value. A float such as 1e16 is converted to the integer that the
- * shortest decimal form of the float represents, as the API server does.
+ * Returns `value` if `value` is an integer in the range of int64. Returns undefined for any other value. A float that is not a safe
+ * integer, such as 1e16, is converted to the integer that the shortest decimal form of the float represents, as on the API server.
  */
 function int64Of(value: JsonValue): number | bigint | undefined {
   if (typeof value === 'bigint' || Number.isSafeInteger(value)) return value as number | bigint

@@ -56,8 +56,8 @@ export class Informers {
   }
 
   /**
-   * Returns the informer of a type or view. If the informer does not exist, `keep` creates it. After a call of `keep`, only the signal of
-   * `start` stops the informer; the release of its last lease does not.
+   * Returns the informer of a type or view. If the informer does not exist, `keep` creates it. After a call of `keep`, the release of
+   * leases no longer stops the informer. The informer then stops only when the signal of `start` aborts.
    */
   keep(type: ResourceType): Informer {
     const entry = this.#entryOf(type)

@@ -82,8 +82,9 @@ export class OwnRemovals {
    */
   left(state: State): void {
     const { namespace, resourceVersion } = state
-    // The responses to two writes can arrive in the opposite order of the writes. If the resourceVersion of the remembered departure is the
-    // same as that of `state`, or newer, nothing needs to be remembered for `state`.
+    // The responses to two writes can arrive in the opposite order of the writes. If `#departures` already contains a departure with the
+    // namespace and name of `state`, and the resourceVersion of this departure is equal to or newer than the resourceVersion of `state`,
+    // the stored departure is kept.
     if ((this.#sinceDeparture(state) ?? 1) <= 0) return
     remember(this.#departures, formatKey(state), { namespace, precedesList: false, resourceVersion })
   }

@@ -28,7 +28,10 @@ export interface Connection {
   readonly serverName?: string
   /** The URL of the proxy: `http://`, `https://`, `socks5://` or `socks5h://`. */
   readonly proxyUrl?: string
-  /** The namespace of the kubeconfig's context or of the Pod. */
+  /**
+   * For a connection from a kubeconfig, the namespace of the context. For a connection from a Pod's service account, the namespace of the
+   * Pod.
+   */
   readonly namespace?: string
   /**
    * Returns the `Authorization` header. Called for each request, because tokens rotate and exec plugins return new tokens. An exec plugin

@@ -134,8 +134,8 @@ export class OidcProvider {
 }
 
 function httpsUrl(name: string, value: unknown): string {
-  // The refresh-token and the client secret are sent to the token endpoint. The issuer determines this endpoint. Both URLs must therefore
-  // use TLS.
+  // The URL of the issuer and the URL of the token endpoint must use TLS, because the refresh token and the client secret are sent to the
+  // token endpoint, and the issuer determines the URL of the token endpoint.
   if (typeof value === 'string' && URL.canParse(value) && new URL(value).protocol === 'https:') return value
   throw new Error(`${name} is ${JSON.stringify(value) ?? 'missing'}, which is not an https URL`)
 }

@@ -61,8 +61,9 @@ type Literal = { readonly '~never': never; readonly spec: Literals; readonly sta
 type Literals = { readonly [key: string]: Lowercase<string> | 0 | false | Literals | readonly Literals[] }
 
 /**
- * The functions that convert objects from a version (the spoke) to the stored version (the hub), and back. The objects that they receive
- * are frozen, and the defaults of the schema have been applied. If the schema allows integers beyond 2^53, such an integer is a `bigint`.
+ * The functions that convert objects from a version (the spoke) to the stored version (the hub), and back. Each function receives a frozen
+ * object to which the defaults of the schema have been applied. If the schema allows integers beyond 2^53, the object can contain such an
+ * integer as a `bigint`. Smaller integers are always a `number`.
  */
 export interface VersionConverter<K extends Kind, Version extends string> {
   toHub(

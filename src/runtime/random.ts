@@ -59,8 +59,9 @@ function randomStream(seed: string): () => number {
 }
 
 /**
- * Returns a new bearer token: 256 random bits as base64url, which needs no escaping. The bits come from the operating system, and not from
- * a function that the caller passes (`random`), because the numbers of such a function can be predicted.
+ * Returns a new bearer token: 256 random bits as base64url, which needs no escaping. The bits come from the operating system. The function
+ * has no parameter for a source of random numbers, because a caller could pass a source whose numbers can be predicted, such as
+ * `systemRandom`.
  */
 export function newToken(): string {
   return randomBytes(32).toString('base64url')

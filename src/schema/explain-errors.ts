@@ -22,7 +22,7 @@ import { childPath, childless, fieldChildPath, fieldOf, indexPath, keyPath } fro
 
 /** The errors of a value, grouped by the condition under which an update tolerates them. */
 export interface Explanation {
-  /** Errors of the schema. An update tolerates them if the value is unchanged. */
+  /** Violations of the schema. If a value is unchanged, an update tolerates the violations of this value. */
   readonly errors: FieldError[]
   /** Errors of lists of type set or map. An update tolerates these errors if the old object also has errors of this kind. */
   readonly lists: FieldError[]

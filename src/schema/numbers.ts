@@ -68,7 +68,10 @@ export function inRange(rules: NumberRules, value: number | bigint): boolean {
   return rules.format !== 'float' || Math.abs(Number(value)) < float32Overflow
 }
 
-/** Returns all errors of a number at `path`, except errors of its type. */
+/**
+ * Validates the number at `path` with `rules`, and returns all errors. If the schema does not permit the type of the number, `explainType`
+ * reports this error separately.
+ */
 export function numberErrors(rules: NumberRules, value: number | bigint, path: string): FieldError[] {
   const errors: FieldError[] = []
   const checkRange = (number: number | bigint, what: string): boolean => {

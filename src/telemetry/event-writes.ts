@@ -134,7 +134,7 @@ export class EventWrites {
   async #send(series: EventSeries): Promise<void> {
     const { client } = this.#options
     const { namespace, name, annotations, message, count, lastSeen } = series
-    // A combined message has a prefix. With the prefix, the message may be too long.
+    // The message of a combined Event begins with a prefix. The prefix can make the message longer than `maxMessage`.
     const changing = { message: shortened(message, maxMessage), count, lastTimestamp: formatTime(lastSeen) }
     if (series.stored) await client.patch(eventType, { namespace, name }, changing)
     else

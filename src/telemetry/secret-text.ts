@@ -26,8 +26,11 @@ const notBareSecret = String.raw`(?<!(?<![\w-])secret)`
 type Rule = readonly [pattern: RegExp, replacement: string | ((match: string, ...groups: string[]) => string)]
 
 /**
- * The patterns of secrets and their replacements. The search for a pattern takes linear time: a repetition in the pattern either has an
- * upper limit, or the search reads the text of the repetition only once.
+ * The patterns of secrets and their replacements. The search for a pattern takes linear time, because every repetition in the pattern meets
+ * one of two conditions:
+ *
+ * - The repetition has an upper limit.
+ * - The search does not start a second time within the text of the repetition.
  */
 const rules: readonly Rule[] = [
   [/-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g, redacted],

@@ -35,9 +35,9 @@ done
 `
 
 /**
- * The script that starts a binary. It waits for the line `go`, which `start` sends after the watchdog has received the process id of the
- * script. `exec` then replaces the script with the binary in the same process. If this Node.js process ends before it sends `go`, the
- * binary is never started.
+ * The shell script that starts a binary. The script waits for the line `go`. The method `start` sends this line after the watchdog has
+ * received the process id of the script. The command `exec` then replaces the script with the binary in the same process. If this Node.js
+ * process ends before `start` sends the line, the binary is never started.
  */
 const starterScript = 'read -r go || exit 1; exec "$@" </dev/null'
 

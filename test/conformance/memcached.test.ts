@@ -16,7 +16,7 @@ import { conformanceControlPlane, needsRequests } from '../support/conformance/b
 import { untilCollected } from '../support/conformance/collected.ts'
 import { newNamespaces } from '../support/conformance/new-namespaces.ts'
 
-// The test takes long on a busy machine.
+// The time limit is long, because the test is slow on a busy machine.
 t.setTimeout(300_000)
 
 const user = { name: 'memcached-operator', rules: rulesOfOperators([memcachedOperator]) }

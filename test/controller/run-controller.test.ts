@@ -14,7 +14,7 @@ interface World extends ControllerWorld {
   /** The keys of the reconciled objects in order; `-KEY` for a deleted object. */
   readonly seen: string[]
   readonly done: Promise<void>
-  /** Begins a term. The returned function ends the term. */
+  /** Begins a term, which is a period in which the controller may reconcile. The returned function ends the term. */
   lead(): Promise<() => Promise<void>>
   end(): Promise<void>
 }

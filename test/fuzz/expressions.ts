@@ -16,7 +16,10 @@ import {
 import type { Dice } from '../support/dice.ts'
 import { argumentFor, isSame, literal } from './literals.ts'
 
-/** A variable in scope, or a path that begins with a variable in scope, with its type. */
+/**
+ * A CEL expression and its type. The expression is a variable in scope, or a path that begins with a variable in scope, such as
+ * `self.items[0]`.
+ */
 export interface Known {
   readonly text: string
   readonly type: Type

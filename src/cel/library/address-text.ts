@@ -85,7 +85,10 @@ function parseV6(text: string): Result {
   return { bytes }
 }
 
-/** Formats an address canonically. In IPv6, the first of the longest runs of two or more zero groups is shortened to `::`. */
+/**
+ * Returns the canonical text of an IP address. In the text of an IPv6 address, `::` replaces the longest run of zero groups that has at
+ * least two groups. If several runs have this length, `::` replaces the first of these runs.
+ */
 export function formatAddress(bytes: readonly number[]): string {
   if (bytes.length === 4) return bytes.join('.')
   const fields = Array.from({ length: 8 }, (_, index) => bytes[index * 2]! * 256 + bytes[index * 2 + 1]!)

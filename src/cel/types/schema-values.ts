@@ -118,8 +118,8 @@ function dataOf(value: Value): JsonValue | undefined {
 export function fieldReader(escaped: string): (object: SchemaObject) => Value | undefined {
   const name = unescapeIdentifier(escaped)
   if (name === undefined) return () => undefined
-  // Every JavaScript object inherits the properties of `Object.prototype`, such as `constructor`. For such a name, `getOwn` ignores the
-  // inherited property.
+  // Every JavaScript object inherits the properties of `Object.prototype`, such as `constructor`. If the field has the name of such a
+  // property, the field is read with `getOwn`, which ignores inherited properties.
   const isInherited = name in Object.prototype
   let fields: ReadonlyMap<string, DataType> | undefined
   let type: DataType | undefined

@@ -83,7 +83,10 @@ class WatchedOperators {
   readonly #startChild: StartChild
   /** True when the operators have run at least once. */
   #wereReady = false
-  /** True when the warning about ignored messages of the operators has been logged. The warning is logged only once. */
+  /**
+   * True when the following warning has been logged: messages that the operators send with `process.send` are ignored. The warning is
+   * logged only once.
+   */
   #isForeignReported = false
 
   constructor(options: WatchedOperatorsOptions, { files, webhooks, metrics, startChild }: Parts) {

@@ -61,7 +61,7 @@ function withDefaults(given: JsonObject): JsonObject {
     conversion: isObject(spec.conversion) ? withPort(spec.conversion) : (spec.conversion ?? { strategy: 'None' }),
   }
   const named = jsonEqual(spec, defaulted) ? object : { ...object, spec: defaulted }
-  // If `status.storedVersions` is missing or empty, it is set to the version with `storage: true`.
+  // If `status.storedVersions` is missing or empty, it is set to a list that contains only the name of the version with `storage: true`.
   const { storedVersions } = isObject(object.status) ? object.status : {}
   if (Array.isArray(storedVersions) && storedVersions.length > 0) return named
   return { ...named, status: { ...(isObject(object.status) ? object.status : {}), storedVersions: storageVersions(named).slice(0, 1) } }

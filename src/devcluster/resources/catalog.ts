@@ -47,7 +47,7 @@ export class Catalog {
     return this.#byKind.get(pathOf(group, version, kind))
   }
 
-  /** Returns the rows of one group version, sorted by plural. */
+  /** Returns the table rows of one group version, sorted by the plural names of the types. */
   ofGroupVersion(group: string, version: string): readonly ResourceInfo[] {
     return this.all().filter((info) => info.group === group && info.version === version)
   }

@@ -59,7 +59,10 @@ const rules: Readonly<Record<string, Readonly<Record<string, string>>>> = mergeR
 const text: GoType = { kind: 'scalar', scalar: 'string' }
 const texts: GoType = { kind: 'list', item: text }
 const anything: GoType = { kind: 'special', special: 'any' }
-/** The type of fields with any JSON value, e.g. `data` of a ControllerRevision. Server-side apply treats these fields as atomic. */
+/**
+ * The Go type `runtime.RawExtension`. A field of this type can contain any JSON value, e.g. the field `data` of a ControllerRevision.
+ * Server-side apply treats the field as atomic.
+ */
 const rawExtension: GoType = { kind: 'special', special: 'any' }
 
 /** Go types of the messages whose JSON differs from their protobuf fields, keyed by message name. */

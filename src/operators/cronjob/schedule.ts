@@ -76,7 +76,7 @@ export function parseSchedule(text: string): Schedule | readonly ScheduleProblem
   const problems = parsed.filter((field) => 'message' in field)
   if (problems.length > 0) return problems
   const [minute, hour, dayOfMonth, month, dayOfWeek] = parsed.filter((field) => 'values' in field)
-  // For a day that none of the selected months has, as in `0 0 31 2 *`, croner would search for a very long time.
+  // If none of the selected months has the selected day, as in `0 0 31 2 *`, croner would search for a very long time.
   const hasDay = !dayOfWeek!.isStar || month!.values.some((one) => dayOfMonth!.values[0]! <= longestMonths[one - 1]!)
   if (!hasDay) return [{ message: 'never selects a time, because no month of it has that day' }]
   // If both the day of the month and the day of the week are restricted, it is sufficient that a time matches one of them. This is the rule

@@ -5,7 +5,7 @@ import type { Echo, ScheduledEcho } from './kind.ts'
 
 /** The name of an annotation of a Job. The value is the hash of the message that the Job prints. */
 export const messageHash = 'mmontes.io/message-hash'
-/** The number of characters of `jsonHash`. */
+/** The number of characters of a hash that `jsonHash` returns. */
 const hashLength = 32
 
 /**

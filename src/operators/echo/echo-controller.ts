@@ -57,8 +57,8 @@ export async function reconcileEcho(object: DeepReadonly<Echo>, context: Reconci
   }
   const wanted = jobFor(object)
   const isOfMessage = live.metadata.annotations?.[messageHash] === wanted.metadata.annotations[messageHash]
-  // If the Job of the current message is deleted after its end, no new Job is needed. If the Job is deleted before its end, a new Job
-  // replaces it.
+  // If the Job of the current message is being deleted, the status of the Echo determines whether a new Job is needed. If the status says
+  // that the Job has ended, no new Job is needed. Otherwise, a new Job replaces the deleted Job.
   if (isOfMessage && (live.metadata.deletionTimestamp === undefined || hasEnded(object))) return reportJob(object, live, context)
   // The new Job has the same name as the old Job, so the operator cannot create the new Job yet. The deletion event of the old Job triggers
   // the reconcile that creates the new Job.

@@ -102,8 +102,9 @@ export function changeOf(live: DeepReadonly<core.Pod>, desired: ObjectInput<core
 }
 
 /**
- * Returns a merge patch of the labels or annotations. The patch sets desired entries that are missing or different. It removes an entry
- * that is no longer desired only if `before` contains its key. `before` has the keys that the operator has set earlier.
+ * Returns a merge patch of the labels or annotations. The patch sets each desired entry that the Pod lacks or that has a different value in
+ * the Pod. If an entry of the Pod is not desired, and `before` contains the key of the entry, the patch removes the entry. All other
+ * entries remain unchanged. `before` contains the keys that the operator has set earlier.
  */
 function fieldPatch(
   field: 'labels' | 'annotations',

@@ -52,8 +52,8 @@ const freeChunks = 256
 
 /** Replaces fastify's JSON parser. While a body arrives, its bytes count against the memory budget. Routes receive the unparsed bytes. */
 export function receiveBodies(app: FastifyInstance, options: ReceiveOptions): void {
-  // The state is a property of the request. A `Map` with requests as keys would cost the garbage collector more than the requests
-  // themselves.
+  // The state of a request is stored in properties of the request object. If a `Map` with requests as keys stored the state, the garbage
+  // collector would need more time for the `Map` than for the requests.
   if (!app.hasRequestDecorator(responseField)) {
     app.decorateRequest(responseField, null)
     app.decorateRequest(receivedField, null)

@@ -21,9 +21,9 @@ export interface WorkerCalls {
   /** Returns the objects for the handlers, as JSON. */
   objects(argument: undefined): { readonly object: ArrayBuffer | undefined; readonly oldObject: ArrayBuffer | undefined }
   /**
-   * Replaces the object, validates the new object with the schema, and returns the errors. `delta` is the result of `writeDelta` relative
-   * to the current object. The current object is the new object of the last `change`. Before the first `change`, it is the object that
-   * `objects` returned.
+   * Replaces the current object of the review with a new object, validates the new object with the schema, and returns the errors. `delta`
+   * is the result of `writeDelta` for the new object, with the current object as `base`. Before the first call of `change`, the current
+   * object is the object that `objects` returns.
    */
   change(delta: string): ErrorList
   answer(response: AdmissionResponse): {

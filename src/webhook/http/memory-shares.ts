@@ -60,8 +60,9 @@ const leastAvailableBytes = 32 * mebibyte
 const threadBytes = 40 * mebibyte
 const threadHeapBytes = 96 * mebibyte
 /**
- * `threadShare` is the fraction of the available memory that worker threads may use. `reserveShare` is the maximum fraction of
- * `requestBytes` that becomes `reserveBytes`.
+ * `threadShare` is the fraction of the available memory that worker threads may use. A worker thread gets at least a sixth of
+ * `threadHeapBytes` as its heap, even if its memory then exceeds this fraction. `reserveShare` is the maximum of `reserveBytes`, as a
+ * fraction of `requestBytes`.
  */
 const threadShare = 0.6
 const reserveShare = 0.8

@@ -1,6 +1,6 @@
 /**
- * Expressions with their values, formatted with `%s`. The value is null when the evaluation fails. The values were recorded from
- * kube-apiserver 1.36.3.
+ * Expressions and the texts of their values. The text of a value is the result of the CEL expression `'%s'.format([VALUE])`. If the
+ * evaluation fails, the text is null. The texts were recorded from kube-apiserver 1.36.3.
  */
 
 export const rows: readonly (readonly [expression: string, text: string | null])[] = [

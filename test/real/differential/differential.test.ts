@@ -47,7 +47,10 @@ interface Group {
   readonly stopped: Promise<void>
 }
 
-/** Plays the scenarios one after another. Returns a promise for the result of each scenario. */
+/**
+ * Plays the scenarios one after another. The returned group contains one promise for each scenario. The promise resolves with the
+ * comparisons of the scenario.
+ */
 function start(scenarios: readonly Scenario[]): Group {
   const controlPlanes = startControlPlanes(scenarios)
   let before: Promise<unknown> = controlPlanes

@@ -38,8 +38,8 @@ export interface Step {
   readonly headers: JsonObject
   readonly user?: string
   /**
-   * The values to capture from the response, for use in later steps. Each key is a name, and `${name}` in a later step is replaced by the
-   * value. Each entry is the path of the value in the response.
+   * The paths of the values that are captured from the response, keyed by name. For example, `rv: metadata.resourceVersion` captures the
+   * resourceVersion, and this value replaces `${rv}` in later steps. The path `header:etag` captures the header `etag`.
    */
   readonly capture: Readonly<Record<string, string>>
   /**

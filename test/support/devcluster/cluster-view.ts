@@ -1,4 +1,4 @@
-/** The state of a cluster that the strategies of types can read. */
+/** `clusterWith`: creates a `ClusterView` for tests. The functions of a `Strategy` read the state of the cluster from the `ClusterView`. */
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { ClusterView } from '../../../src/devcluster/rest/strategy.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'

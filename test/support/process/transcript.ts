@@ -22,7 +22,7 @@ export function stepsOf(markdown: string): readonly Step[] {
 
 /**
  * The parts of an output that differ from run to run. `documented` matches such a part in a transcript. `accepted` is the pattern for this
- * part in the output of a run. In a transcript, `…` stands for any text until the end of the line.
+ * part in the output of a run. In a transcript, `…` stands for any text without a line break.
  */
 const variable: readonly (readonly [documented: RegExp, accepted: string])[] = [
   [/…/, '.*'],

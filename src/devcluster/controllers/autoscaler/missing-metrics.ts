@@ -17,7 +17,10 @@ export interface MissingMetric {
 const notServed = 'the server could not find the requested resource'
 const customMetrics = 'unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered'
 
-/** Returns the reason and the messages for a metric. No metric can be read, because the cluster serves no metrics API. */
+/**
+ * Returns the reason and the messages that the autoscaler reports for a metric. The autoscaler cannot read any metric, because the cluster
+ * serves no metrics API.
+ */
 export function missingMetric({ type, resource, containerResource, pods, object, external }: Metric, namespace: string): MissingMetric {
   if (containerResource !== undefined) {
     const message = resourceMessage(containerResource)

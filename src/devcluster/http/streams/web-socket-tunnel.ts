@@ -1,6 +1,6 @@
 /**
- * `webSocketTunnel`: returns the content of a WebSocket's binary messages as a stream of bytes (k8s.io/client-go/tools/portforward:
- * TunnelingConnection).
+ * `webSocketTunnel`: returns a duplex stream of bytes over a WebSocket. The stream reads and writes the content of binary messages
+ * (k8s.io/client-go/tools/portforward: TunnelingConnection).
  */
 import { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'

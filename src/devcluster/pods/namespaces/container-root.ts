@@ -36,7 +36,10 @@ export interface ContainerRootOptions {
   readonly cluster: ClusterSandbox
   /** The path of the container's folder, relative to `cluster.directory`. */
   readonly name: string
-  /** The folder that the containers of the Pod share as /dev/shm, as a path in the mount namespace of the cluster. */
+  /**
+   * The path of the folder that is mounted at /dev/shm in all containers of the Pod. The path is valid in the mount namespace of the
+   * cluster.
+   */
   readonly sharedMemory: string
   readonly entries: readonly RootEntry[]
   readonly mounts: MountTable

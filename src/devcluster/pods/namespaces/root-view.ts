@@ -16,9 +16,11 @@ export interface Layer {
   /** The folders of this machine that have the files of the part. A file in a folder hides files with the same path in later folders. */
   readonly sources: readonly string[]
   /**
-   * The kind of the part. The kind determines who creates a missing path, such as the target of a mount or the working directory. In an
-   * overlay, the start script or Proreus creates the path. In a writable part, Proreus creates the path. In a part of any other kind, the
-   * path cannot be created.
+   * The kind of the part. The kind determines who creates a missing path, such as the target of a mount or the working directory:
+   *
+   * - `overlay`: the start script creates the path. If the start script cannot create the path, Proreus creates the path.
+   * - `writable`: Proreus creates the path.
+   * - `read-only` and `kernel`: the path cannot be created.
    */
   readonly kind: 'overlay' | 'read-only' | 'writable' | 'kernel'
 }

@@ -79,7 +79,7 @@ async function sendRequest(action: HttpGetAction, target: ProbeTarget, { contain
     if (!(error instanceof HttpError && error.cause instanceof HttpAnswer)) throw error
     const headers = request.headers.filter(([name]) => name !== 'Authorization')
     const response = await httpGet({ ...request, scheme: 'http', headers }, sending).catch(() => {
-      // The kubelet reports the first error.
+      // If the HTTP request fails, too, the kubelet reports the error of the HTTPS request.
       throw error
     })
     response.close()

@@ -43,8 +43,8 @@ function withChangeable(pod: JsonObject, old: JsonObject): JsonObject {
 }
 
 /**
- * Returns the old affinity with the new node affinity. If the new Pod spec has no affinity and the old affinity contains only a node
- * affinity, returns undefined.
+ * Returns the affinity of the old Pod spec (`old`), but with the node affinity of the new Pod spec. `affinity` is the affinity of the new
+ * Pod spec. If the new Pod spec has no affinity, and the old affinity has no field other than `nodeAffinity`, returns undefined.
  */
 function withNodeAffinity(affinity: JsonValue | undefined, old: JsonValue | undefined): JsonValue | undefined {
   const before = isObject(old) ? old : {}

@@ -30,7 +30,10 @@ function binaryText(amount: bigint): string {
   return `${rest}${binarySuffixes[power]!}`
 }
 
-/** Formats a number of billionths with a decimal suffix or with an exponent. The exponent of ten is always a multiple of three. */
+/**
+ * Formats a quantity that is given in billionths. If `hasExponent` is true, the text has an exponent of ten, such as `e3`. Otherwise, the
+ * text has a decimal suffix, such as `k`. The exponent is always a multiple of three.
+ */
 function decimalText(billionths: bigint, hasExponent: boolean): string {
   let [rest, power] = [billionths, 0]
   for (; rest % 1000n === 0n && power < decimalSuffixes.length - 1; power += 1) rest /= 1000n

@@ -136,8 +136,8 @@ const stableLabels: JsonObject = {
 }
 
 /**
- * Returns true if two node affinities are equal. A beta label in `before` may be replaced by its stable label in `now`
- * (validatePvNodeAffinity).
+ * Returns true if two node affinities are equal. If a key in `before` is a beta label, the stable label that replaces the beta label counts
+ * as the same key in `now` (validatePvNodeAffinity).
  */
 function isSameAffinity(now: JsonValue | undefined, before: JsonValue | undefined): boolean {
   if (Array.isArray(now) && Array.isArray(before))

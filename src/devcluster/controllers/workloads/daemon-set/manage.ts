@@ -40,8 +40,12 @@ export function planNode(
 }
 
 /**
- * Returns the surplus Pods on a node where one old Pod and one new Pod may run at the same time. If the node has both, the old Pod is also
- * surplus as soon as the old Pod is not ready, or the new Pod is available.
+ * Returns the surplus Pods on a node where one old Pod and one new Pod may run at the same time. A new Pod has the revision `hash`, and an
+ * old Pod has a different revision. All Pods other than one old Pod and one new Pod are surplus. The old Pod is surplus, too, if the node
+ * has a new Pod, and one of these conditions is true:
+ *
+ * - The old Pod is not ready.
+ * - The new Pod is available.
  */
 function superfluous(set: DaemonSet, running: readonly ReadonlyPod[], hash: string, now: number): readonly ReadonlyPod[] {
   const newest = running.find((pod) => podRevision(pod) === hash)

@@ -13,7 +13,7 @@ import type { DaemonSet } from './pods.ts'
 export interface DaemonRevisions {
   /** The hash of the current Pod template. Pods with this template have the hash in the label `controller-revision-hash`. */
   readonly hash: string
-  /** The revisions of other templates, lowest number first. */
+  /** The ControllerRevisions whose template is not the current Pod template, lowest number first. */
   readonly old: readonly Revision[]
   /**
    * The new value of `status.collisionCount`: the number of name collisions between a new revision and an existing revision. Undefined if

@@ -41,7 +41,7 @@ export function claimsOf(set: StatefulSet, ordinal: number): readonly ObjectInpu
   })
 }
 
-/** Returns those claims of the Pod with this ordinal that exist in the cache. */
+/** Returns the PersistentVolumeClaims of the Pod with this ordinal. Claims that are not in the cache are omitted. */
 function existingClaims(set: StatefulSet, ordinal: number, { cache }: ReconcileContext): readonly Claim[] {
   return claimKeys(set, ordinal).flatMap((key) => cache.get(core.persistentVolumeClaim, key) ?? [])
 }

@@ -110,7 +110,7 @@ export function numbersFrame(type: number, ...numbers: readonly number[]): Buffe
   return controlFrame(type, payload)
 }
 
-/** Returns a DATA frame with at most 2^24 - 1 bytes. */
+/** Returns a DATA frame. `bytes` must not be longer than 2^24 - 1 bytes, because the length field of a frame has 24 bits. */
 export function dataFrame(streamId: number, bytes: Uint8Array, flags = 0): Buffer {
   const head = Buffer.alloc(8)
   head.writeUInt32BE(streamId, 0)
