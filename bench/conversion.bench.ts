@@ -16,7 +16,10 @@ const batches = [1, 100, 500]
 
 await compared([conversions, conversionCeiling], ({ programs, file, load }) => {
   const bodies = batches.map((count) => file(`${count}.json`, JSON.stringify(reviewOf(count))))
-  /** CPU seconds that a server needs to convert 1000 objects, keyed by server and number of objects per review. */
+  /**
+   * The measured CPU seconds per 1000 converted objects, with one number for each round. The key contains the name of the server and the
+   * number of objects per review.
+   */
   const samples = new Map<string, number[]>()
   for (let round = 0; round <= Number(values.rounds); round += 1) {
     // Round 0 is a warm-up, and its results are discarded.

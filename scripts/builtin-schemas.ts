@@ -218,8 +218,8 @@ function generate(schemas: ReadonlyMap<string, Schema>, version: string): string
 }
 
 /**
- * Returns the text for the type of a field. If `order` is given, the result is `order`, which contains the same enum values as `text`, in
- * the order of the API server's error messages. Otherwise, the result is `text`. Throws when `order` and `text` contain different values.
+ * Returns the text for the type of a field. If `order` is given, the result is `order`: the enum values of `text`, in the order of the API
+ * server's error messages. Otherwise, the result is `text`. Throws when `order` and `text` contain different values.
  */
 function inOrder(text: string, order: string = text): string {
   const sorted = (list: string): string => (list.match(/[\w+-]+/g) ?? []).sort().join()

@@ -1,4 +1,4 @@
-/** The built-in types that the schema of a kind may contain (`Type.Builtin`), and their static types. */
+/** The built-in Kubernetes types that the schema of a kind may contain (`Type.Builtin`), and the TypeScript type of each built-in type. */
 import type { models } from './kubernetes/models.ts'
 
 /**

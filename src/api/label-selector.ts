@@ -119,8 +119,8 @@ export function formatLabelSelector(requirements: readonly LabelRequirement[]): 
  * @throws {SyntaxError} with the message of the API server, when the selector is invalid.
  */
 export function parseLabelSelector(text: string): LabelRequirement[] {
-  // The expression matches the tokens of kube-apiserver (k8s.io/apimachinery/pkg/labels: Lexer). White space separates tokens, so `= =` is
-  // not the token `==`.
+  // This regular expression splits the selector into the same tokens as kube-apiserver (k8s.io/apimachinery/pkg/labels: Lexer). White space
+  // separates tokens, so `= =` is two tokens, and not the token `==`.
   const tokens = text.match(/==|!=|[!=<>,()]|[^ \t\r\n!=<>,()]+/g) ?? []
   const requirements: LabelRequirement[] = []
   let at = 0

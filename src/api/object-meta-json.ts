@@ -64,8 +64,8 @@ export interface DecodedObjectMeta {
   /** The paths of unknown fields, relative to the metadata, such as `other` and `ownerReferences[0].other`. */
   readonly unknown: readonly string[]
   /**
-   * The error message for the first invalid time, or, when all times are valid, for the first value of a wrong JSON type. The field is
-   * absent when all values are valid.
+   * The error message of the decoder. If a time is invalid, the message is about the first invalid time. If all times are valid, the
+   * message is about the first value of a wrong type. If all values are valid, the field is absent.
    */
   readonly error?: string
 }

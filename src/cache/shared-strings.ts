@@ -56,7 +56,7 @@ export class SharedStrings {
 
   /** Removes up to `maxAtOnce` values from `waiting`, and freezes them. The objects and arrays that they contain are added to `waiting`. */
   #freezeSome(waiting: unknown[]): void {
-    // If an object had thousands of levels, a recursive function would overflow the stack.
+    // The values are processed in a loop. If an object had thousands of levels, a recursive function would overflow the stack.
     for (let count = 0; count < maxAtOnce && waiting.length > 0; count += 1) {
       const each = waiting.pop()
       if (Object.isFrozen(each)) continue

@@ -29,7 +29,7 @@ const multiple = ['2.5.4.6', '2.5.4.8', '2.5.4.7', '2.5.4.9', '2.5.4.17', organi
  */
 const single = [commonName, serialNumber]
 
-/** Encodes a subject, in the order of `Name.ToRDNSequence`. */
+/** Encodes the subject of a certificate. The attributes have the same order as in Go (crypto/x509/pkix: Name.ToRDNSequence). */
 export function encodeName(attributes: readonly NameAttribute[]): forge.asn1.Asn1 {
   const of = (id: string): NameAttribute[] => attributes.filter((attribute) => attribute.id === id)
   const groups = [

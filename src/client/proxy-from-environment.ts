@@ -27,7 +27,10 @@ export function proxyFromEnvironment(server: string, env: Environment): string |
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(proxy) ? proxy : `http://${proxy}`
 }
 
-/** Returns the variable `name` or, if this variable is empty, the variable with the lower-case name; an empty string if neither is set. */
+/**
+ * Returns the value of the environment variable `name`. If this variable is unset or empty, returns the value of the variable with the
+ * lower-case name. If both are unset or empty, returns an empty string.
+ */
 function variable(env: Environment, name: string): string {
   return (env[name] || env[name.toLowerCase()] || '').trim()
 }

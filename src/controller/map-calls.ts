@@ -146,9 +146,9 @@ export class MapCalls {
 }
 
 /**
- * Combines two changes of an object that arrived while the map function was running for this object. The states between the oldest and the
- * newest are never mapped. A reconcile ignores changes that it has caused itself. The combined change has no cause, so no reconcile ignores
- * the combined change.
+ * Combines two changes of an object that arrived while the map function was running for this object. The map function is called only for
+ * the oldest and the newest state, and not for the states between them. The `cause` of the combined change is undefined. Therefore, the
+ * combined change enqueues all keys that the map function returns, even the key of a reconcile that has made one of the changes.
  */
 function merged(waiting: Change | undefined, change: Change): Change {
   if (waiting === undefined) return change

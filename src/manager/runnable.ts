@@ -12,7 +12,10 @@ import type { Metrics } from '../telemetry/metrics.ts'
 export interface RunnableContext {
   /** The client of the operator. Its field manager is the operator's name. */
   readonly client: Client
-  /** A cache of the types in `reads`, and of the types that `run` acquires. The types in `reads` have synced before `run` is called. */
+  /**
+   * A cache of the types in `reads`, and of the types that `run` leases with `cache.acquire`. The types in `reads` have synced before `run`
+   * is called.
+   */
   readonly cache: OperatorCache
   /** A logger whose lines have the field `runnable`. */
   readonly logger: Logger

@@ -11,8 +11,9 @@ export interface KindConversionMetrics {
   /** Counts one object of a ConversionReview. The result is `success` if it was converted, and `failure` if its conversion failed. */
   converted(result: ConversionResult): void
   /**
-   * Counts an object that lost fields, because a version does not have these fields. Normally, the annotation `conversion.GROUP/VERSION`
-   * preserves such fields. `reason` states why the fields were not stored in the annotation, or why they were not restored.
+   * Counts a failure to preserve the fields of an object in a conversion. If the target version lacks fields of the source version, the
+   * annotation `conversion.GROUP/VERSION` stores these fields. A later conversion to the source version restores them. `reason` states why
+   * the fields were not stored in the annotation, or why they were not restored.
    */
   unkept(reason: string): void
 }

@@ -71,7 +71,8 @@ t.test('a key like __proto__ is an ordinary one', async (t) => {
 })
 
 t.test('equal strings of different values are in memory only once', async (t) => {
-  // Node.js itself can allocate some hundred kilobytes during a measurement. The shared strings save far more.
+  // Node.js itself can allocate several hundred kilobytes during a measurement. This is far less than the memory that the shared strings
+  // save.
   const count = 20_000
   const json = Array.from({ length: count }, (_, index) => JSON.stringify({ image: 'x'.repeat(200), name: `a name that differs ${index}` }))
   const strings = new SharedStrings()

@@ -365,7 +365,7 @@ t.test('expressions are nested 250 deep at most', (t) => {
     t.hasOwnProp(ways(250), 'expression', `250 times ${step}`)
     t.strictSame(ways(251), { problem: 'compilation failed: ERROR: <input>:-1:0: max recursion depth exceeded' }, `251 times ${step}`)
   }
-  // The depths of the two field selections do not add up, because neither contains the other.
+  // The recursion limit applies separately to each of the two chains of field selections, because neither chain contains the other.
   t.hasOwnProp(compileExpression(`[a${'.a'.repeat(200)}, a${'.a'.repeat(200)}]`, { a: dynType }), 'expression')
   t.end()
 })

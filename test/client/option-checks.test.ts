@@ -1,6 +1,6 @@
 /**
- * Tests of the errors for misspelled options of the client, and of other functions in the public API, such as `applySet`. No compiler
- * checks the options in a JavaScript program.
+ * Tests of the checks of options. If an option is misspelled or has an invalid value, the methods of the client and functions such as
+ * `applySet` fail with an error. The checks at run time are necessary, because no compiler checks the options in a JavaScript program.
  */
 import t from 'tap'
 import { Store } from '../../src/cache/store.ts'

@@ -1,4 +1,6 @@
-/** Tests of the patches that mutating webhooks return: their results, and their rejections. */
+/**
+ * Tests of the patches that mutating webhooks return: the objects that result from accepted patches, and the errors for rejected patches.
+ */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import type { RawAnswer } from '../support/conformance/api-request.ts'

@@ -67,8 +67,13 @@ t.test("a cache shows only states of the API server's history, in their order, a
 })
 
 /**
- * Executes one round with a new process. The objects of the previous round still exist. Returns a line for each contradiction between the
- * observations of the process and the history of the server, and for each difference that remains at the end of the round.
+ * Executes one round with a new process. The objects of the previous round still exist. Each line of `found` describes an error of one of
+ * these kinds:
+ *
+ * - A view of the cache has shown something that contradicts the history of the API server.
+ * - The events of a view contradict each other, or contradict the objects that the cache returns.
+ * - At the end of the round, the objects in a view differ from the objects on the API server, or writes of the process are still
+ *   unconfirmed.
  */
 async function play(history: ServerHistory, round: number): Promise<{ found: readonly string[]; summary: string }> {
   const dice = new Dice(seed + round)

@@ -26,8 +26,8 @@ const counter = defineKind({
 const times = { leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 200 }
 
 /**
- * An operator whose reconciler writes to a ConfigMap again and again. It continues after its signal has aborted, until `isOver` returns
- * true.
+ * An operator with a reconciler that writes to a ConfigMap again and again until `isOver` returns true. The reconciler continues even after
+ * its signal has aborted.
  */
 function writer(name: string, writes: string[], isOver: () => boolean): Operator {
   const controller = defineController(counter, {

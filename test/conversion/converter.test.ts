@@ -520,7 +520,8 @@ t.test('when the time slice is used up, the event loop gets a turn around each c
 })
 
 t.test('a kept field that is unchanged in the way back stays kept, even if another field differs', async (t) => {
-  // `fromHub` writes the mode in upper case, and `toHub` keeps it in upper case. The mode therefore changes in every round trip.
+  // `toHub` copies the name to the mode unchanged, but `fromHub` writes the name in upper case. If a v1 object has a name with lower-case
+  // letters, a conversion to v2 and back to v1 therefore changes the name.
   const kind = defineKind({
     group: 'example.com',
     kind: 'Odd',

@@ -46,7 +46,7 @@ function simpler(value: JsonValue): JsonValue[] {
   ])
 }
 
-/** Returns true when both lists of lines contain a difference of the same kind. */
+/** Each line describes one difference. Returns true when a difference in `lines` has the same kind as a difference in `others`. */
 function isAlike(lines: readonly string[], others: readonly string[]): boolean {
   const kinds = new Set(lines.map(kindOf))
   return others.some((line) => kinds.has(kindOf(line)))

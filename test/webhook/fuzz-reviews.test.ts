@@ -62,7 +62,7 @@ function make(index: number): Sent {
   return { url, body: bytes, wellFormed }
 }
 
-/** Returns a description of the first problem of the server's response; undefined if there is none. */
+/** Returns a description of the first problem of the server's response. Returns undefined if the response has no problem. */
 function problemOf({ url, body, wellFormed }: Sent, { statusCode, body: text, headers }: Answer): string | undefined {
   if (statusCode !== 200) {
     if (wellFormed) return `a well-formed review got ${statusCode}`

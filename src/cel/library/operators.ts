@@ -38,9 +38,9 @@ function concatenate(a: ListValue, b: ListValue): ListValue {
     if (position === undefined) {
       if (a.semantics === 'set' && key !== undefined) {
         positions.set(key, items.length)
-        // If `a` is a set with a schema, `own` is the array in which `a` stores the keys of its items (see `ownKeys`). As in
-        // kube-apiserver, `+` also adds the keys of the appended items to this array. A later comparison of `a` therefore uses the keys of
-        // items that `a` does not contain.
+        // If `a` is a SchemaList of type `set`, `own` is the array in which `a` stores the keys of its items (see `ownKeys`). This call of
+        // `push` therefore changes `a`: the stored keys then include the key of an item that only the result of `+` contains. As in
+        // kube-apiserver, a later `==` or `+` with `a` as the left operand uses all stored keys.
         own.push(key)
       }
       items.push(b.at(index))

@@ -80,8 +80,13 @@ function readEqual(left: () => Value, right: () => Value, same = ownEquals): boo
 }
 
 /**
- * Returns true if the Go type of the value is defined in Kubernetes, and the `Equal` method of this type reports `no such overload` for a
- * value of any other type. The Go type of a `PreservedValue` is defined in Kubernetes, too, but its `Equal` method never reports an error.
+ * Returns true if the value is a Kubernetes value. A Kubernetes value meets two conditions:
+ *
+ * - The Go type of the value is defined in Kubernetes.
+ * - The `Equal` method of this Go type reports `no such overload` for a value of any other type.
+ *
+ * A `PreservedValue` is not a Kubernetes value. The Go type of a `PreservedValue` is defined in Kubernetes, but the `Equal` method of this
+ * Go type never reports an error.
  */
 function isKubernetesValue(value: Value): boolean {
   if (value instanceof SchemaList || value instanceof SchemaObject || value instanceof SchemaMap) return true

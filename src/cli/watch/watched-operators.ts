@@ -161,8 +161,8 @@ class WatchedOperators {
 
   /** Sets the destination of connections. `reason` is the reason why the webhooks cannot be reached; undefined if they can be reached. */
   #lead(webhooks: Destination, { metrics = webhooks, reason }: { metrics?: Destination; reason?: string }): void {
-    // The reason must be set before the destination. If the destination is `close`, all waiting webhook calls fail at once, and their error
-    // messages contain the reason.
+    // When the relay for webhook calls gets the destination `close`, all waiting webhook calls fail at once, and their error messages
+    // contain the reason. The reason must therefore be set before the destination.
     this.#options.setUnreachable(this.#webhookUrl, reason)
     this.#webhooks.lead(webhooks)
     this.#metrics.lead(metrics)

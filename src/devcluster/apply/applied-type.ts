@@ -1,4 +1,4 @@
-/** Declares the properties of resource types that are needed for server-side apply. */
+/** `AppliedType`: a resource type with only the properties that server-side apply needs. */
 import type { ResourceInfo } from '../rest/resource-info.ts'
 
 /** A resource type, with the properties that server-side apply needs. */

@@ -21,7 +21,7 @@ export interface OpenApiV2Document {
 
 /**
  * The document is built in slices of this duration, in milliseconds. Between two slices, the event loop serves other requests. A document
- * with some hundred CRDs takes about a second in total.
+ * with several hundred CRDs takes about a second in total.
  */
 const sliceMs = 5
 

@@ -140,8 +140,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     if (response !== undefined) onRequest(request, response, { socket, head })
   }
   const limits = {
-    // Node.js before 24.9 does not call this function, and emits `upgrade` for all URLs. The server then responds to a request whose URL
-    // does not match `upgradeUrl`, but does not read the body of the request.
+    // Versions of Node.js before 24.9 do not call this function, and emit `upgrade` for all URLs. If the server handles `upgrade` for a URL
+    // that does not match `upgradeUrl`, the server responds to the request, but does not read the body of the request.
     shouldUpgradeCallback: ({ url = '' }: IncomingMessage) => containers !== undefined && upgradeUrl.test(url),
     maxHeaderSize: maxHeaderBytes,
     headersTimeout: headersTimeoutMs,

@@ -85,8 +85,8 @@ export function decodeStrategic(
 }
 
 /**
- * Decodes the body of a request to a subresource that has another type than the object, such as a Scale. Returns the body with the
- * apiVersion and kind of the subresource.
+ * Decodes the body of a request to a subresource. The type of the subresource, such as Scale, is not the type of the resource. Returns the
+ * body with the apiVersion and the kind of the subresource's type.
  */
 export function decodeSubresource(info: ResourceInfo, subresource: string, decoded: DecodedObject, context: RequestContext): JsonObject {
   const type = typeOfSubresource(info, subresource)
@@ -110,8 +110,8 @@ export function refuseScale({ version, kind }: GroupVersionKind): StatusError {
 }
 
 /**
- * Returns `object`, which is the result of a patch to a subresource. The type of the subresource, such as Scale, is not the type of the
- * resource. Throws a `StatusError` if `object` is invalid.
+ * Checks `object`, the result of a patch to a subresource whose type differs from the type of the resource, such as Scale. Returns `object`
+ * unchanged. Throws a `StatusError` if `object` is invalid.
  */
 export function decodePatchedSubresource(info: ResourceInfo, subresource: string, object: JsonObject): JsonObject {
   const type = typeOfSubresource(info, subresource)

@@ -52,7 +52,8 @@ async function replace({ object, context }: Work, outdated: readonly Job[]): Pro
 async function startBuild(work: Work): Promise<Result> {
   const { object, observed, options, context } = work
   const { spec, status } = object
-  // Files of earlier builds are removed only after a build has succeeded. If an earlier build failed, its files may still exist.
+  // If an earlier build did not succeed, its file may still exist. This file is removed before the new build starts, unless the new build
+  // writes a file with the same name. The file of the last successful build is removed only after the new build has succeeded.
   const unwanted = observed.binaryNames.filter((name) => name !== spec.binaryName && name !== status?.builtBinaryName)
   if (unwanted.length > 0) return remove(work, unwanted, building('CleaningUp', `Removes ${unwanted.join(', ')}.`))
   for (const job of observed.cleanUps) await deleteJob(job, context)

@@ -102,7 +102,10 @@ function errorsInMeta(schema: StructuralSchema, value: JsonValue, path: string, 
   return errors.length > 0 ? errors : [...ruleErrors(schema, value, place, at)]
 }
 
-/** Removes the default of the schema itself, so that `buildNode` does not prepare this unused default. */
+/**
+ * Returns the schema without its own default. The defaults of its subschemas are kept. The schema's own default is not used here, so
+ * `buildNode` need not prepare this default.
+ */
 function withoutDefaults(schema: StructuralSchema): StructuralSchema {
   const { default: _, ...rest } = schema
   return rest

@@ -14,8 +14,8 @@ import { branchesOf, isSchema, ownProperty } from './subschemas.ts'
 const intOrString = [{ type: 'integer' }, { type: 'string' }]
 
 /**
- * Pairs of a keyword and an error message. A branch must not have these keywords, because they specify structure. The message is that of
- * kube-apiserver for a branch with the keyword.
+ * The keywords that specify structure. A branch must not have any of these keywords. Each keyword is paired with kube-apiserver's error
+ * message for a branch that has the keyword.
  */
 const structure: readonly (readonly [keyof StructuralSchema, string])[] = [
   ['type', 'must be empty to be structural'],

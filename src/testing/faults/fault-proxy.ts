@@ -47,9 +47,10 @@ export interface FaultProxy {
    */
   readonly kubeconfig: string
   /**
-   * Returns a connection through the proxy with the identity of `connection`. `connection` and the proxy must be for the same API server.
+   * Returns a new `Connection` to the proxy. When a client uses the new `Connection`, the proxy forwards the requests of this client with
+   * the credentials of the argument `connection`.
    *
-   * @throws {ProreusError} `PRO_INPUT` when `connection` is to another API server.
+   * @throws {ProreusError} `PRO_INPUT` when `connection` is for a different API server than the proxy.
    */
   through(connection: Connection): Connection
   /** The open TCP connections through the proxy, oldest first. */

@@ -1,4 +1,7 @@
-/** Tests of the Xxx operator with the outputs `hostPath` and `claim`, of its clean-ups, and of builds that wait. */
+/**
+ * Tests of the Xxx operator: the outputs `hostPath` and `claim`, the clean-up Jobs, and builds that must wait for a Pod of an earlier
+ * build.
+ */
 import t, { type Test } from 'tap'
 import { pod as podType } from '../../../src/api/builtin.ts'
 import { findCondition } from '../../../src/api/conditions.ts'

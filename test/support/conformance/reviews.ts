@@ -54,7 +54,7 @@ export async function startReviewServer(t: Test, respond: Respond<ReceivedReview
   return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, caBundle: base64(authority.cert) }
 }
 
-/** The calls that a test has not yet taken. */
+/** Stores the calls that a webhook server of a test receives. `take` returns the stored calls and removes them. */
 export class Calls<Call> {
   #calls: Call[] = []
 

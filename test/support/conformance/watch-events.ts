@@ -1,4 +1,4 @@
-/** Watches without a client library: every event is recorded as the server sends it. */
+/** `watchesOf`: opens watches without a client library. A watch records every event of the server without any change. */
 import type { Test } from 'tap'
 import { Agent, request } from 'undici'
 import { messageOf } from '../../../src/api/errors.ts'

@@ -40,8 +40,8 @@ export class SkewedClock implements Clock {
         return
       }
       const left = due - this.monotonicNow()
-      // The timer of the base clock also counts the time for which the machine was suspended. If a part of the delay remains after a
-      // suspension, the timer waits for this part.
+      // The timer of the base clock continues while the machine is suspended, but the monotonic time of this clock stands still. If the
+      // monotonic time has not reached the end of the delay, a new timer waits for the rest of the delay.
       if (left > 1e-6) timer = this.#base.after(left / this.#rate, check)
       else callback()
     }

@@ -33,8 +33,8 @@ export interface Outcome {
    */
   readonly containers: Readonly<Record<string, string>>
   /**
-   * The `lastState` of each container, such as `Error 1`; undefined if the status has no `lastState`. If a container is absent here, its
-   * expected `lastState` is the latest terminated state that precedes the final state in `containers`.
+   * The expected `lastState` of each container, such as `Error 1`. The value undefined means that the status must have no `lastState`. If a
+   * container has no entry in `last`, its expected `lastState` is the latest terminated state before the final state in `containers`.
    */
   readonly last?: Readonly<Record<string, string | undefined>>
   /** The status of each condition, followed by the reason if the condition has one. Default: the conditions are not compared. */

@@ -6,7 +6,10 @@ import { join } from 'node:path'
 const hidden = '/tmp/'
 const visible = '/var/tmp'
 
-/** The path of the Node.js program that runs the tests. If containers cannot see this path, the path of a copy of the program. */
+/**
+ * The path of a Node.js program that containers can see. If containers can see the Node.js program that runs the tests, this is the path of
+ * that program. Otherwise, this is the path of a copy of that program.
+ */
 export const nodeProgram = process.execPath.startsWith(hidden) ? visibleCopy() : process.execPath
 
 /**

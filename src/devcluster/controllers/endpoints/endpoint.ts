@@ -102,8 +102,8 @@ function hintsOf({ spec }: ReadonlyService, zone: string | undefined, node: stri
 }
 
 /**
- * Returns the ports of the Service with their numbers in the Pod. If `targetPort` of a Service port is a name, and the Pod has no port with
- * this name, the Service port is left out.
+ * Returns one endpoint port for each port of the Service, with the name of the Service port and the port number in the Pod. If `targetPort`
+ * of a Service port is a name, and the Pod has no port with this name and protocol, the Service port is omitted.
  */
 export function portsOf({ spec }: ReadonlyService, pod: ReadonlyPod): readonly EndpointPort[] {
   return (spec?.ports ?? []).flatMap((servicePort) => {

@@ -23,7 +23,7 @@ const maxPerSubset = 1000
 const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration'
 
 export interface MirrorChanges extends SliceChanges {
-  /** The number of addresses that are not mirrored, because their subset has more than `limit` addresses. */
+  /** The number of addresses that are beyond the first `limit` addresses of their subset. These addresses are not mirrored. */
   readonly skipped: number
   readonly limit: number
 }

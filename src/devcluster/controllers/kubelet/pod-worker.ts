@@ -204,7 +204,11 @@ export class PodWorker {
     return this.#all.filter((one) => one.isActive)
   }
 
-  /** The containers whose next step can be due. Pulls, starts and restarts wait until the network and the volumes of the Pod exist. */
+  /**
+   * The containers whose steps `due` and `#step` consider. If the network or the volumes of the Pod do not exist, or if the kubelet is
+   * stopping the Pod, these are only the containers that can have processes. Otherwise, these are all containers of the Pod. Pulls, starts
+   * and restarts therefore wait until the network and the volumes exist.
+   */
   get #stepping(): readonly Container[] {
     return this.#isReady && this.#stopping === undefined ? this.#all : this.#active
   }

@@ -62,8 +62,8 @@ export class CriEncoder {
   }
 
   /**
-   * Must be called when the stream has ended. If the last line has no line break, returns the entry of this line, with the tag P as in
-   * containerd. If there is no such line, returns an empty buffer.
+   * Must be called when the stream has ended. If the last line of the output has no line break, returns an entry for this line. The tag of
+   * the entry is P, as in containerd. If every line has a line break, returns an empty buffer.
    */
   end(): Buffer {
     if (this.#rest.length > 0) this.#add('P', Buffer.alloc(0))

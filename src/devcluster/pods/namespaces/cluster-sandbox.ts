@@ -17,7 +17,7 @@ import type { IdMapping } from './id-mapping.ts'
 import { openPorts } from './open-ports.ts'
 import { runProgram } from './programs.ts'
 
-/** The bridge in the network of the cluster. */
+/** The name of the bridge that connects the network namespaces of the Pods. */
 export const bridge = 'pods0'
 
 /**

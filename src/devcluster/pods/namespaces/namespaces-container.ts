@@ -139,7 +139,7 @@ export class NamespacesContainer implements ContainerProcess {
     return this.#report.outerPid ?? 0
   }
 
-  /** The path of the container's PID namespace. The path exists as long as the first process runs. */
+  /** The path of the container's PID namespace. The path exists as long as the first process of the container runs. */
   get #pidNamespace(): string {
     return `/proc/${this.#outerPid}/ns/pid_for_children`
   }

@@ -28,8 +28,12 @@ export interface ProcessProbesOptions extends ProbesOptions {
    */
   wake(): void
   /**
-   * Called with the Event of a run of a probe. A run has an Event if it succeeds with a warning, or if an error occurs and the run
-   * therefore neither succeeds nor fails. For a run that fails, `onFailure` is called instead.
+   * Called with the Event for a run of a probe in two cases:
+   *
+   * - The run succeeds with a warning.
+   * - The run ends with an error, so that the probe has neither succeeded nor failed.
+   *
+   * If the probe fails, `onFailure` is called instead.
    */
   record(event: RuntimeEvent): void
 }

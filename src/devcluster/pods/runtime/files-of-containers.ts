@@ -41,7 +41,11 @@ find "$root" -mindepth 1 -type l -exec chgrp -h -- "$group" {} + \\
   -o -exec chgrp -- "$group" {} + -exec chmod "$files" -- {} + || :
 chgrp -- "$group" "$root" && chmod "$folders" -- "$root" || :`
 
-/** Returns a function that sets the group of a volume like `setGroup`, but even in folders that this process cannot read. */
+/**
+ * Returns a function that sets the group and the permissions of the files of a volume, like `setGroup`. The function runs `setGroupScript`
+ * with the command prefix `prefix`, i.e. as root in the user namespace of the containers. Files in folders that this process cannot read
+ * are therefore also changed.
+ */
 export function groupSetter(prefix: readonly string[]): SetGroup {
   return async (root, gid, { isReadOnly, policy }) => {
     const [files, folders, bits] = isReadOnly ? ['ug+r', 'ug+rx,g+s', '2550'] : ['ug+rw', 'ug+rwx,g+s', '2770']

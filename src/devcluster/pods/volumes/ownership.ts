@@ -28,7 +28,8 @@ export type SetGroup = (root: string, gid: number, options: VolumeGroup) => Prom
 export interface VolumeGroup {
   readonly isReadOnly: boolean
   /**
-   * With `OnRootMismatch`, nothing is changed if the root of the volume already has the correct group and permissions. Default: `Always`.
+   * If the policy is `OnRootMismatch` and the root of the volume already has the correct group and permissions, no file of the volume is
+   * changed. Default: `Always`.
    */
   readonly policy?: FsGroupChangePolicy | undefined
 }

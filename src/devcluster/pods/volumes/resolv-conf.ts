@@ -30,7 +30,7 @@ export interface PodDns extends DnsSettings {
  * formDNSSearchFitsLimits).
  */
 const [maxServers, maxSearches, maxSearchLength, maxNameLength] = [3, 32, 2048, 253]
-/** The default options of a Pod that resolves names of the cluster (dns.go: defaultDNSOptions). */
+/** The default DNS options of a Pod that uses the DNS servers of the cluster (dns.go: defaultDNSOptions). */
 const clusterOptions = ['ndots:5']
 
 /** Returns the DNS settings of a Pod from its `dnsPolicy` and `dnsConfig` (dns.go: GetPodDNS). */

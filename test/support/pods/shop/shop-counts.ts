@@ -30,7 +30,10 @@ export function shopCounts({ pid, podsFolder }: DevProcess): ShopCounts {
   }
 }
 
-/** Returns one line for each number that has changed. For sockets, only an increase above the tolerated number counts. */
+/**
+ * Returns one line for each number that has changed. The number of sockets counts as changed only if the number has grown by more than
+ * `toleratedSockets`.
+ */
 export function countDifferences(before: ShopCounts, now: ShopCounts): readonly string[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(now)])]
   return names.flatMap((name) => {

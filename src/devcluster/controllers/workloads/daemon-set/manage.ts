@@ -9,8 +9,8 @@ export interface NodePlan {
   readonly needsPod: boolean
   readonly delete: readonly ReadonlyPod[]
   /**
-   * The Pods that have ended. The caller must delete these Pods, so that a later reconcile creates a new Pod. The caller may have to wait
-   * before the deletion of a failed Pod.
+   * The Pods that have ended. The caller must delete these Pods, so that a later reconcile creates a new Pod. If a Pod has failed, the
+   * caller may have to wait for the end of a back-off before the deletion.
    */
   readonly ended: readonly ReadonlyPod[]
 }

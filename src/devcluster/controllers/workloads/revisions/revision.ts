@@ -39,7 +39,7 @@ export function compareRevisions(a: Revision, b: Revision): number {
   return a.revision - b.revision || created(a) - created(b) || (a.metadata.name < b.metadata.name ? -1 : 1)
 }
 
-/** Returns the highest number of the revisions plus 1. */
+/** Returns the number of the next revision, which is 1 more than the highest number in `revisions`. If `revisions` is empty, returns 1. */
 export function nextNumber(revisions: readonly Revision[]): number {
   return Math.max(0, ...revisions.map(({ revision }) => revision)) + 1
 }

@@ -20,7 +20,10 @@ export interface StatefulSetStatus {
 export interface RolloutState {
   /** The name of the current revision; undefined before the first revision is created. */
   readonly current: string | undefined
-  /** The name of the revision that is rolled out; undefined before the first revision is created. */
+  /**
+   * The name of the update revision, which the status of the StatefulSet contains as `updateRevision`. Undefined before the first revision
+   * is created.
+   */
   readonly update: string | undefined
   /** The number of Pods that this reconcile has deleted because the Pods do not have the update revision. */
   readonly deletedForUpdate: number

@@ -50,7 +50,7 @@ export interface DataPart {
 /**
  * Yields the frames of a connection until the connection ends.
  *
- * @throws {ProtocolError} for a control frame that is too large or of another version.
+ * @throws {ProtocolError} when a control frame is too large, or when its version is not SPDY/3.
  */
 export async function* readFrames(source: AsyncIterable<Buffer>): AsyncGenerator<ControlFrame | DataPart, void, undefined> {
   const reader = new ByteReader(source)

@@ -1,4 +1,7 @@
-/** Validation of gates, tolerations and topology spread constraints (k8s.io/kubernetes/pkg/apis/core/validation). */
+/**
+ * Validation of readiness gates, scheduling gates, tolerations and topology spread constraints
+ * (k8s.io/kubernetes/pkg/apis/core/validation).
+ */
 import type { FieldError } from '../../../../api/field-error.ts'
 import { duplicate, invalid, notSupported, required } from '../../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../../api/json.ts'

@@ -27,7 +27,10 @@ export async function startNetwork(t: Test, options: Partial<ClusterNetworkOptio
   return { network, namespace, lines, connect: (address, port) => connector.connect(port, address) }
 }
 
-/** The source of an HTTP server that responds with a text and the address of its client. */
+/**
+ * Returns the source code of an HTTP server that listens on `port`. The server responds to each request with `text`, a space and the IP
+ * address of the client.
+ */
 export function httpServer(text: string, port: number): string {
   return `import { createServer } from 'node:http'
     createServer((request, response) => response.end(${JSON.stringify(`${text} `)} + request.socket.remoteAddress))

@@ -80,7 +80,10 @@ export class TestNamespace {
     return this.run(process.execPath, '--input-type=module', '-e', code)
   }
 
-  /** Starts JavaScript in the namespace. Resolves when the process has written output. The process is killed at the end of the test. */
+  /**
+   * Starts a process that runs JavaScript code in the namespace. Resolves when the process has written its first output. The process is
+   * killed at the end of the test.
+   */
   async serve(t: Test, code: string): Promise<ChildProcess> {
     const [command, ...before] = this.enter
     const child = spawn(command!, [...before, process.execPath, '--input-type=module', '-e', code], {
