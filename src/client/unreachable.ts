@@ -15,8 +15,8 @@ const untrusted = new Set([
 ])
 
 /**
- * Returns the `code` of an error. If the error has no code, returns the first code of its causes and of the errors of an `AggregateError`;
- * an empty string when there is none.
+ * Returns the `code` of an error. If the error has no code, searches the errors of an `AggregateError`, or the `cause` of any other error,
+ * and returns the first code found. If no code is found, returns an empty string.
  */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return ''

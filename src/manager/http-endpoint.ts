@@ -100,7 +100,8 @@ export async function startHttpEndpoint(options: HttpEndpointOptions): Promise<H
   const port = await listen(server, { ...address, flag: `${flag} (0 switches it off)` })
   // `setSecureContext` replaces all TLS options. If an option were omitted, it would be reset to the default of Node.js.
   const unsubscribe = tls?.certificates.onChange(({ cert, key }) => (server as TlsServer).setSecureContext({ cert, key, ...tls.limits }))
-  // An error while a connection is accepted, for example for lack of file descriptors, must not end the process.
+  // The server emits `error` when it cannot accept a connection, for example because no file descriptor is free. This error must not end
+  // the process, so it is only logged.
   server.on('error', (error) => logger.warn({ err: error }, `the server for ${flag} could not accept a connection`))
   return {
     address: { ...address, port },

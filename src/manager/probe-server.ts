@@ -1,4 +1,7 @@
-/** The HTTP servers without TLS. They serve `/healthz` and `/readyz` for the kubelet, and plain `/metrics`. */
+/**
+ * The HTTP servers without TLS. They serve `/healthz` and `/readyz` for the kubelet. If `metricsBindAddress` is not `0`, they also serve
+ * `/metrics`.
+ */
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'

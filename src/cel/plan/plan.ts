@@ -17,8 +17,8 @@ import type { Value } from '../types/values.ts'
 import { OptionalValue, PlainList, PlainMap, TypeValue } from '../types/values.ts'
 
 /**
- * Errors of variables that have no value, indexed by slot. A variable has no value if the data of a declared variable does not match the
- * schema, or if the computation of a local variable has failed. Reading such a variable throws its error.
+ * The errors of variables, indexed by slot. A declared variable has an error if its data does not match the schema. A local variable has an
+ * error if the computation of its value has failed. Reading a variable that has an error throws the error.
  */
 export type Failures = readonly (CelError | undefined)[] | undefined
 

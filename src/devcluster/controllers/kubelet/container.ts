@@ -367,7 +367,7 @@ export class Container {
     this.#activity = { kind: 'crash-back-off', since: endedAt }
   }
 
-  /** Handles the end of a start that has succeeded or failed. */
+  /** Handles the result of a container start: success or failure. */
   #started(at: number): void {
     const error = this.#run?.start.error
     if (error?.reason === 'CreateContainerConfigError' || error?.reason === 'CreateContainerError') {

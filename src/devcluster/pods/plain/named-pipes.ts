@@ -93,8 +93,8 @@ function removeFiles(paths: PipePaths): void {
 }
 
 /**
- * Opens one end of a named pipe for the process of a container, which reads from this end or writes to it. The end is in blocking mode,
- * because most programs cannot use a nonblocking descriptor.
+ * Opens one end of a named pipe for the process of a container. The process reads from this end or writes to this end. The end is in
+ * blocking mode, because most programs cannot use a nonblocking descriptor.
  *
  * @returns the file descriptor, or `ignore` when `file` is undefined
  */

@@ -134,7 +134,10 @@ function createErrors(spec: JsonObject): FieldError[] {
   ]
 }
 
-/** Returns the grace period of a Pod in seconds: 0 if the Pod has no node or has terminated. */
+/**
+ * Returns the grace period of a Pod in seconds. If the Pod has no node or has terminated, the grace period is 0. Otherwise, the grace
+ * period is `spec.terminationGracePeriodSeconds`, or the default if the field is not set. A negative value counts as 1.
+ */
 function gracePeriodSeconds(pod: JsonObject): number {
   if (textAt(pod, 'spec', 'nodeName') === '' || ['Succeeded', 'Failed'].includes(textAt(pod, 'status', 'phase'))) return 0
   const seconds = at(pod, 'spec', 'terminationGracePeriodSeconds')

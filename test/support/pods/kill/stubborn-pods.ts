@@ -34,7 +34,10 @@ require('http').createServer((request, response) => response.end(text)).listen(8
 const scripts = {
   /** Starts two processes in separate sessions. Their parents end immediately. */
   daemon: 'setsid sh -c "sleep $0 & setsid sleep $0 &"; exec sleep "$0"',
-  /** Becomes another user. The kernel then clears the signal that a process gets when its parent ends (PR_SET_PDEATHSIG). */
+  /**
+   * Runs `sleep` as another user. When a process changes its user, the kernel clears the setting PR_SET_PDEATHSIG of the process. The
+   * process then gets no signal when its parent ends.
+   */
   switched: 'exec setpriv --reuid 999 --regid 999 --clear-groups sleep "$0"',
   deaf: 'trap "" TERM INT HUP; (sleep "$0"); while :; do sleep 1; done',
   /** Writes 2 MB of output about once a second. */

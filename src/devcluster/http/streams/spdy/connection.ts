@@ -151,7 +151,8 @@ export class SpdyConnection implements FrameSender {
       case frameType.synStream:
         return this.#onSynStream(flags, payload)
       case frameType.headers:
-        // The headers are not used. The block is decompressed because the decompression of the next block depends on this block.
+        // The headers in this frame are not used. The header block must still be decompressed, because the decompression of the next header
+        // block depends on this header block.
         await this.#headerReader.read(payload.subarray(4))
         if ((flags & finFlag) !== 0) this.#streams.get(idAt(payload, 0))?.receiveEnd()
         return

@@ -31,7 +31,10 @@ export class EndpointChoice {
   #policy: ChoicePolicy = { isLocal: false }
   /** The endpoints that clients can use, keyed by the node and the zone of the client. */
   readonly #usable = new Map<string, readonly Endpoint[]>()
-  /** With session affinity, the last endpoint of each client. The client whose last connection is the oldest comes first. */
+  /**
+   * With session affinity, the last endpoint of each client, keyed by the address of the client. The entries are in the order of the
+   * clients' last connections, oldest first.
+   */
   readonly #affinities = new Map<string, Affinity>()
 
   constructor(options: EndpointChoiceOptions) {

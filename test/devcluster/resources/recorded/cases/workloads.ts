@@ -316,7 +316,10 @@ const controllerRevision: Group = {
 const jobTemplate = { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'x' }] } }
 const policy = { rules: [{ action: 'FailJob', onExitCodes: { operator: 'In', values: [1] } }] }
 const indexed = { 'spec.completionMode': 'Indexed', 'spec.completions': 5 }
-/** The default of the field `onExitCodes` in the tested Pod failure policies. The function `onExitCodes` replaces some of its fields. */
+/**
+ * The usual value of the field `onExitCodes` in the tested Pod failure policies. The function `onExitCodes` returns a policy with this
+ * value, in which `changes` adds or replaces fields.
+ */
 const exitCodes = { operator: 'In', values: [1, 2] }
 const onExitCodes = (changes: JsonObject): JsonObject => ({ rules: [{ action: 'FailJob', onExitCodes: { ...exitCodes, ...changes } }] })
 const onPodConditions = (...patterns: JsonObject[]): JsonObject => ({ rules: [{ action: 'Ignore', onPodConditions: patterns }] })
