@@ -186,29 +186,3 @@ t.test('integers beyond 2^53', async (t) => {
   t.match({ status: apply.status, text: apply.text }, { status: 201, text: '"set":[9007199254740993]' }, 'server-side apply')
   t.match(apply.text, '"v:9007199254740993":{}', 'the field set contains the digits')
 })
-
-t.test('integers beyond 2^53 in fields of another type', async (t) => {
-  const { connection } = await conformanceControlPlane(t, { controllers: false, namespaces: ['large'] })
-  const api = apiOf(t, connection)
-  const integer = '9007199254740993'
-  const intoField = (kind: string, number: string, field: string, type: string): string =>
-    `${kind} in version "v1" cannot be handled as a ${kind}: json: cannot unmarshal number${number} into Go struct field ${field} of type ${type}`
-  const services = '/api/v1/namespaces/large/services'
-  const configMaps = '/api/v1/namespaces/large/configmaps'
-  const rows: readonly (readonly [string, string, string])[] = [
-    [configMaps, `{"data":{"a":${integer}}}`, intoField('ConfigMap', '', 'ConfigMap.data', 'string')],
-    [configMaps, `{"data":${integer}}`, intoField('ConfigMap', '', 'ConfigMap.data', 'map[string]string')],
-    [configMaps, `{"metadata":${integer}}`, intoField('ConfigMap', '', 'ConfigMap.metadata', 'v1.ObjectMeta')],
-    [
-      services,
-      `{"spec":{"healthCheckNodePort":${integer}}}`,
-      intoField('Service', ` ${integer}`, 'ServiceSpec.spec.healthCheckNodePort', 'int32'),
-    ],
-    [services, `{"spec":{"ports":[{"targetPort":${integer}}]}}`, `Service in version "v1" cannot be handled as a Service: json: cannot unmarshal number ${integer} into Go value of type int32`], // prettier-ignore
-    [services, `{"kind":${integer}}`, "couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string"], // prettier-ignore
-  ]
-  for (const [path, body, message] of rows) {
-    const answer = await api('POST', path, { body })
-    t.strictSame([answer.status, (answer.body as unknown as Status).message], [400, message], body)
-  }
-})

@@ -43,27 +43,37 @@ export interface ObjectOrShape {
 }
 
 export interface ShapeResult {
-  /** Go's message for the first field with a wrong type. */
+  /** Go's message about a field with a wrong type; absent if all types are correct. */
   readonly error?: string
   /** Paths of unknown fields. */
   readonly unknown: readonly string[]
 }
 
+/**
+ * Compares the JSON types of an object with a shape. If several fields have a wrong type, the decoder of kube-apiserver reports the first
+ * of them, unless a type with the method `UnmarshalJSON` reports an error, e.g. `Quantity` (sigs.k8s.io/json/internal/golang/encoding/json:
+ * decodeState.unmarshal).
+ */
 export function checkShape(shape: Shape, object: JsonObject): ShapeResult {
-  return run(shape, object, '', [])
+  const found: Found = { error: undefined, unknown: [] }
+  try {
+    check(shape, object, { holder: '', names: [], path: '', found })
+  } catch (error) {
+    if (!(error instanceof UnmarshalError)) throw error
+    found.error = error.message
+  }
+  return { ...(found.error !== undefined && { error: found.error }), unknown: found.unknown }
 }
 
-class ShapeError extends Error {}
+/** An error of the method `UnmarshalJSON` of a Go type. The decoder stops at this error, and reports no other error. */
+class UnmarshalError extends Error {}
 
-function run(shape: Shape, value: JsonValue, holder: string, names: readonly string[]): ShapeResult {
-  const unknown: string[] = []
-  try {
-    check(shape, value, { holder, names, path: names.join('.'), unknown })
-    return { unknown }
-  } catch (error) {
-    if (error instanceof ShapeError) return { error: error.message, unknown }
-    throw error
-  }
+interface Found {
+  /** The message about the first field with a wrong type. */
+  error: string | undefined
+  readonly unknown: string[]
+  /** The struct in messages, if it is not the struct that contains the field. */
+  readonly holder?: string
 }
 
 interface Place {
@@ -71,9 +81,9 @@ interface Place {
   readonly holder: string
   /** Names of the fields from the root to this field, without indices, as in Go's messages. */
   readonly names: readonly string[]
-  /** Path of the field, including the indices of list items, e.g. `spec.containers[0].image`. The paths in `unknown` have the same form. */
+  /** Path of the field, including the indices of list items, e.g. `spec.containers[0].image`. The unknown fields have paths of this form. */
   readonly path: string
-  readonly unknown: string[]
+  readonly found: Found
 }
 
 function check(shape: Shape, value: JsonValue, place: Place): void {
@@ -81,13 +91,12 @@ function check(shape: Shape, value: JsonValue, place: Place): void {
   if (typeof shape === 'string') {
     checkLeaf(shape, value, place)
   } else if (isList(shape)) {
-    if (!Array.isArray(value)) throw wrongType(shape, value, place)
+    if (!Array.isArray(value)) return reportWrongType(shape, value, place)
     value.forEach((item, index) => check(shape[0], item, { ...place, path: `${place.path}[${index}]` }))
   } else if ('objectOr' in shape) {
-    // Go decodes a value of this shape with the `UnmarshalJSON` method of its type. This method ignores unknown fields.
-    if (isObject(value)) check(shape.objectOr, value, { ...place, unknown: [] })
+    if (isObject(value)) checkSeparately(shape.objectOr, value, place)
   } else if (!isObject(value)) {
-    throw wrongType(shape, value, place)
+    reportWrongType(shape, value, place)
   } else if ('mapOf' in shape) {
     for (const [key, item] of Object.entries(value))
       if (item !== undefined) check(shape.mapOf, item, { ...place, path: joined(place.path, key) })
@@ -96,48 +105,52 @@ function check(shape: Shape, value: JsonValue, place: Place): void {
       if (item === undefined) continue
       const field = getOwn(shape.fields as unknown as JsonObject, key) as Shape | undefined
       const path = joined(place.path, key)
-      if (field === undefined) place.unknown.push(path)
-      else check(field, item, { holder: shape.type, names: [...place.names, key], path, unknown: place.unknown })
+      if (field === undefined) place.found.unknown.push(path)
+      else check(field, item, { holder: shape.type, names: [...place.names, key], path, found: place.found })
     }
   }
+}
+
+/**
+ * Checks a value that Go decodes with the method `UnmarshalJSON` of its type. This method ignores unknown fields. Its errors name the struct
+ * that contains the value (sigs.k8s.io/json/internal/golang/encoding/json: decodeState.addErrorContext).
+ */
+function checkSeparately(shape: ObjectShape, value: JsonObject, place: Place): void {
+  const found: Found = { error: undefined, unknown: [], holder: place.found.holder ?? place.holder }
+  check(shape, value, { ...place, found })
+  if (found.error !== undefined) throw new UnmarshalError(found.error)
 }
 
 function checkLeaf(shape: Exclude<Shape, object>, value: JsonValue, place: Place): void {
   switch (shape) {
     case 'string':
-      if (typeof value !== 'string') throw wrongType(shape, value, place)
+      if (typeof value !== 'string') reportWrongType(shape, value, place)
       break
     case 'bool':
-      if (typeof value !== 'boolean') throw wrongType(shape, value, place)
+      if (typeof value !== 'boolean') reportWrongType(shape, value, place)
       break
     case 'int32':
     case 'int64':
-      if (typeof value === 'bigint' && shape === 'int64') break
-      if (typeof value !== 'number' || !isInteger(value, shape)) throw wrongType(shape, value, place)
+      if (!isInteger(value, shape)) reportWrongType(shape, value, place)
       break
     case 'float64':
-      if (typeof value !== 'number' && typeof value !== 'bigint') throw wrongType(shape, value, place)
+      if (typeof value !== 'number' && typeof value !== 'bigint') reportWrongType(shape, value, place)
       break
     case 'intOrString':
-      if (typeof value !== 'string' && typeof value !== 'number')
-        throw new ShapeError(`json: cannot unmarshal ${goKindOf(value)} into Go value of type int32`)
-      if (typeof value === 'number' && (value | 0) !== value)
-        throw new ShapeError(`json: cannot unmarshal number ${value} into Go value of type int32`)
+      if (typeof value !== 'string' && !isInteger(value, 'int32')) throw new UnmarshalError(wrongType('int32', value, place))
       break
     case 'quantity':
-      if (parseQuantity(value) === undefined) throw new ShapeError(invalidQuantity)
+      if (parseQuantity(value) === undefined) throw new UnmarshalError(invalidQuantity)
       break
-    case 'bytes': {
-      if (typeof value !== 'string') throw wrongType(shape, value, place)
-      const problem = base64Problem(value)
-      if (problem !== undefined) throw new ShapeError(problem)
+    case 'bytes':
+      if (typeof value !== 'string') reportWrongType(shape, value, place)
+      else place.found.error ??= base64Problem(value)
       break
-    }
     case 'time':
     case 'microTime': {
-      if (typeof value !== 'string') throw wrongType('string', value, place)
+      if (typeof value !== 'string') throw new UnmarshalError(wrongType('string', value, place))
       const time = shape === 'time' ? parseZonedTime(value) : parseMicroTime(value)
-      if (typeof time === 'string') throw new ShapeError(time)
+      if (typeof time === 'string') throw new UnmarshalError(time)
       break
     }
     case 'any':
@@ -149,14 +162,21 @@ function checkLeaf(shape: Exclude<Shape, object>, value: JsonValue, place: Place
  * Returns true for a number that fits into the type. 2^63 also counts as an int64, because JavaScript rounds the largest int64, 2^63 - 1,
  * to 2^63.
  */
-function isInteger(value: number, type: 'int32' | 'int64'): boolean {
-  return Number.isInteger(value) && (type === 'int32' ? value >= -(2 ** 31) && value < 2 ** 31 : Math.abs(value) <= 2 ** 63)
+function isInteger(value: JsonValue, type: 'int32' | 'int64'): boolean {
+  if (typeof value === 'bigint') return type === 'int64'
+  if (typeof value !== 'number' || !Number.isInteger(value)) return false
+  return type === 'int32' ? value >= -(2 ** 31) && value < 2 ** 31 : Math.abs(value) <= 2 ** 63
 }
 
-function wrongType(shape: Shape, value: JsonValue, place: Place): ShapeError {
-  const number = typeof value === 'number' && typeof shape === 'string' && shape.startsWith('int') ? ` ${value}` : ''
-  const field = [place.holder, ...place.names].join('.')
-  return new ShapeError(`json: cannot unmarshal ${goKindOf(value)}${number} into Go struct field ${field} of type ${goType(shape)}`)
+function reportWrongType(shape: Shape, value: JsonValue, place: Place): void {
+  place.found.error ??= wrongType(shape, value, place)
+}
+
+function wrongType(shape: Shape, value: JsonValue, { holder, names, found }: Place): string {
+  const isNumber = typeof value === 'number' || typeof value === 'bigint'
+  const number = isNumber && (shape === 'int32' || shape === 'int64') ? ` ${value}` : ''
+  const target = names.length === 0 ? 'value' : `struct field ${[found.holder ?? holder, ...names].join('.')}`
+  return `json: cannot unmarshal ${goKindOf(value)}${number} into Go ${target} of type ${goType(shape)}`
 }
 
 function goType(shape: Shape): string {

@@ -5,7 +5,8 @@ import type { JsonValue } from '../../api/json.ts'
 export function goKindOf(value: JsonValue): string {
   if (Array.isArray(value)) return 'array'
   if (value !== null && typeof value === 'object') return 'object'
-  return value === null ? 'null' : typeof value === 'boolean' ? 'bool' : typeof value
+  if (value === null) return 'null'
+  return typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'number' : typeof value
 }
 
 /** Returns the message for a body that is not a JSON object. */
