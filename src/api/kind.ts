@@ -112,8 +112,8 @@ type InputOfVersion<Group extends string, KindName extends string, Version exten
   StatusInputOf<Version>
 
 /**
- * A custom kind without the static types of its objects. The inherited field `version` is the name of the storage version. `versions`
- * contains all versions, including the storage version.
+ * A custom kind. In contrast to `DefinedKind`, this interface does not declare the static types of the kind's objects. The inherited field
+ * `version` is the name of the storage version. `versions` contains all versions, including the storage version.
  */
 export interface Kind extends ResourceType {
   readonly singular: string

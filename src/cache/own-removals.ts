@@ -24,7 +24,7 @@ const maxRemembered = 10_000
 interface Deletion {
   readonly namespace: string | undefined
   /**
-   * True if the informer has requested a list after the removal of the object. The list contains no state of the object from before the
+   * True if the informer has requested a list after the removal of the object. Such a list contains no state that the object had before the
    * removal.
    */
   precedesList: boolean

@@ -30,9 +30,9 @@ interface Writes<T> extends Overtaken<T> {
 }
 
 /**
- * Finds the changes of other clients that own writes hide. An own write is a write of this process. The store gets the result of an own
- * write when the response arrives, before the watch sends the written state. The controller does not call the reconcile again for its own
- * write.
+ * Detects that a write of this process hides a change that another client has made to the same object. In this description, an own write is
+ * a write by a reconcile of this process. When the response to an own write arrives, the store gets the written state from the response.
+ * The watch sends this state later. An own write does not cause a new reconcile by the controller that made the write.
  *
  * An own write hides a change of another client in these steps:
  *
@@ -44,9 +44,9 @@ interface Writes<T> extends Overtaken<T> {
  *   store it.
  *
  * The resourceVersions before and after an own write do not show such a change, because resourceVersions are not consecutive. The watch
- * shows the change, because the watch sends the states of an object in order. An own write is unconfirmed until the watch has sent its
- * result. While an object has unconfirmed writes, this class checks each state of the object that the watch sends, and that is newer than
- * the state before these writes:
+ * shows the change, because the watch sends the states of an object in order. An own write is unconfirmed until the watch has sent the
+ * result of the write. While an object has unconfirmed writes, this class checks the states of the object that the watch sends. A state is
+ * ignored if it is not newer than the state before these writes. For each other state, there are two cases:
  *
  * - If the state is the result of an own write, no other client has made the state. The result of the latest own write confirms all own
  *   writes to the object.

@@ -105,8 +105,9 @@ function compileTyped(source: string, variables: Readonly<Record<string, Type>>,
 }
 
 /**
- * Replaces the name of the schema node's type in a message, for example `selfType1.spec`, with `selfType1`. kube-apiserver compiles the
- * rules of each schema node as if the node were the root of the schema. In its messages, the type of the node is therefore `selfType1`.
+ * Replaces the name of a schema node's type with `selfType1` in a message. An example of such a name is `selfType1.spec`. kube-apiserver
+ * compiles the rules of each schema node as if the node were the root of the schema. In the messages of kube-apiserver, the name of the
+ * node's type is therefore `selfType1`.
  */
 function renameRootType(problem: string, type: Type): string {
   const name = rootName(type)

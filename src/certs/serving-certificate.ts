@@ -67,8 +67,8 @@ const checkEveryMs = 60_000
  * Creates a certificate source that first serves `initial`. The source's method `start` calls `check` every minute, and logs the errors of
  * `check`. Consecutive equal errors are logged once.
  *
- * @param check returns the certificate to serve: its first argument if nothing has to change, otherwise a new certificate. If `check`
- *   fails, the source keeps the current certificate.
+ * @param check returns the certificate to serve. If nothing has to change, `check` returns its first argument. Otherwise, `check` returns a
+ *   new certificate. If `check` fails, the source keeps the current certificate.
  */
 export function refreshingSource(
   initial: ServingCertificate,

@@ -113,7 +113,7 @@ export class WorkQueue<Key extends string> {
    */
   readonly #timers = new Map<Key, Item<Key>>()
   readonly #ready = new Heap<Item<Key>>((a, b) => (a.rank === b.rank ? a.order < b.order : a.rank < b.rank))
-  /** All retries, and the timers of the keys that no worker is processing. */
+  /** All retries, and some of the timers. The timer of a key is not in `#delayed` while a worker processes the key. */
   readonly #delayed: DelayedItems<Item<Key>>
   readonly #working = new Map<Key, Work>()
   readonly #depths: QueueDepths

@@ -15,8 +15,8 @@ import { isTerminal, priorityOf, requeueOf } from './reconciler.ts'
 
 /**
  * Time in milliseconds after which workers start no more reconciles in one iteration of the event loop, so that timers and sockets can run.
- * The response of a webhook takes several iterations and should be sent within milliseconds, so each iteration must be short. A yield costs
- * only about ten microseconds.
+ * The response of a webhook takes several iterations and should be sent within milliseconds, so each iteration must be short. When a worker
+ * waits for a later iteration, the wait itself costs only about ten microseconds.
  */
 const sliceMs = 2
 

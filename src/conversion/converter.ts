@@ -158,17 +158,20 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
 }
 
 /**
- * Restores the stored fields from `text` in `plain`, the converted object. The fields are not restored if clients that use the version of
- * `source` would see a difference. To check this, the restored object is converted back to this version. Its spec and status must then be
- * the same as in one of these objects:
+ * Restores the fields that are stored in `text`, the text of an annotation. The fields are restored in a copy of `plain`, the converted
+ * object.
+ *
+ * The fields are restored only if clients that use the version of `source` see no difference. To check this, the function converts the
+ * restored object back to the version of `source`. The spec and the status of the resulting object must be equal to the spec and the status
+ * of one of these objects:
  *
  * - `source`
- * - `plain` after the same conversion
+ * - `plain` after its conversion back to the version of `source`
  *
  * Returns two objects:
  *
  * - `result`: the restored object; `plain` if no fields are restored.
- * - `back`: `result` after the conversion back to the version of `source`; undefined if this conversion fails.
+ * - `back`: `result` after its conversion back to the version of `source`; undefined if this conversion fails.
  */
 async function restoreInto(
   step: Step,

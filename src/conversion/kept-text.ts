@@ -1,6 +1,6 @@
 /**
- * Serializes the fields that another version cannot express to JSON text for an annotation, and restores these fields from the text. The
- * text is not trusted: every user who may write the object may also write the annotation.
+ * Converts fields of an object to JSON text for an annotation, and restores the fields from the text. The fields are those that another
+ * version of the object cannot express. The text is not trusted: every user who may write the object may also write the annotation.
  */
 import type { FieldError } from '../api/field-error.ts'
 import type { JsonObject } from '../api/json.ts'

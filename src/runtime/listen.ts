@@ -13,8 +13,8 @@ export interface WantedAddress {
 
 /**
  * Maximum number of connections that wait to be accepted. The kernel limits this number to `net.core.somaxconn`, which is also the limit in
- * Go's net package. The default of Node.js is 511. Many simultaneous connections fill such a short queue, and further clients wait a second
- * before they retransmit their first packet.
+ * Go's net package. The default of Node.js is 511. If many clients connect at the same time, a queue of 511 connections becomes full, and
+ * each further client waits a second before the client retransmits its first packet.
  */
 const backlog = 65_535
 

@@ -22,7 +22,7 @@ import { childPath, childless, fieldChildPath, fieldOf, indexPath, keyPath } fro
 
 /** The errors of a value, grouped by the condition under which an update tolerates them. */
 export interface Explanation {
-  /** Violations of the schema. If a value is unchanged, an update tolerates the violations of this value. */
+  /** Errors of values that violate the schema. If an update does not change a value, the update tolerates the errors of this value. */
   readonly errors: FieldError[]
   /** Errors of lists of type set or map. An update tolerates these errors if the old object also has errors of this kind. */
   readonly lists: FieldError[]

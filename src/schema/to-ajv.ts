@@ -115,9 +115,10 @@ function translateFully(node: SchemaNode): AnySchemaObject {
 }
 
 /**
- * Returns the translation of a schema without a type. If the schema has checks, the translation also rejects every bigint (an integer
- * beyond 2^53). ajv does not support bigints, and itself rejects bigints only if a schema has a type. `explain` supports bigints, and later
- * determines whether the rejected value is valid.
+ * Returns the ajv schema for a structural schema that has no type. `checks` contains the keywords of the ajv schema. If `checks` is not
+ * empty, the ajv schema also rejects every bigint (an integer beyond 2^53). This is necessary because ajv does not support bigints: without
+ * a type, most keywords accept every bigint. When ajv rejects a value, `explain` checks the value again. `explain` supports bigints, and
+ * determines whether the value is valid.
  */
 function untyped(checks: AnySchemaObject): AnySchemaObject {
   return Object.keys(checks).length === 0 ? checks : { ...checks, bigintCheck: (value: JsonValue) => typeof value !== 'bigint' }

@@ -30,7 +30,7 @@ type Rule = readonly [pattern: RegExp, replacement: string | ((match: string, ..
  * one of two conditions:
  *
  * - The repetition has an upper limit.
- * - The search does not start a second time within the text of the repetition.
+ * - After the repetition has matched a part of the text, the search for another match does not begin inside this part.
  */
 const rules: readonly Rule[] = [
   [/-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g, redacted],

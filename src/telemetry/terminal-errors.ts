@@ -85,9 +85,9 @@ function isInternal(frame: string): boolean {
 }
 
 /**
- * Returns the message of a log line, followed by the message of an error. If the message of the line already contains the message of the
- * error, returns the message of the line unchanged. For example, if an error is logged without a message, pino uses the message of the
- * error as the message of the line, and the two messages are the same.
+ * Returns the text `<line>: <error>`. `line` is the message of a log line, and `error` is the message of an error. If `line` already
+ * contains `error`, returns `line` unchanged. For example, if an error is logged without a message, pino uses the message of the error as
+ * the message of the line, so `line` and `error` are equal.
  */
 function withMessage(line: string, error: string): string {
   return line.includes(error) ? line : `${line}: ${error}`

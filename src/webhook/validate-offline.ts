@@ -56,7 +56,7 @@ export interface OfflineReview {
  * - If the kind has webhooks, its schema (if any) and the handlers `default` and `validate` of these webhooks validate the object. The
  *   handlers are called in the order in which their webhooks are declared.
  * - If the kind has no webhook but is in `kinds`, only its schema validates the object.
- * - If the kind has no webhook and is not in `kinds`, but another kind of its API group is, the result contains an error.
+ * - If the kind has no webhook and is not in `kinds`, but `kinds` contains another kind of its API group, the result contains an error.
  */
 export async function reviewOffline(
   definitions: readonly WebhookDefinition[],

@@ -1,4 +1,4 @@
-/** Tests of the numbers of YAML documents. The results are those of kube-apiserver 1.36. */
+/** Tests of the numbers in YAML documents. The results are those of kube-apiserver 1.36. */
 import t from 'tap'
 import type { ScalarTag } from 'yaml'
 import { parse } from 'yaml'

@@ -1,4 +1,7 @@
-/** Tests of rules on updates: the old values in these rules, and the errors that become warnings. */
+/**
+ * Tests of validation rules on updates: the old values in rules, and the errors that become warnings if the update does not change the
+ * value.
+ */
 import t from 'tap'
 import type { FieldError } from '../../src/api/field-error.ts'
 import type { JsonValue } from '../../src/api/json.ts'

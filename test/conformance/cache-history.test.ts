@@ -37,8 +37,8 @@ const roundMs = { least: 4_000, most: 12_000 }
  */
 const enoughWrites = 150
 /**
- * The time in milliseconds within which all faults of one plan begin. During a round, the test executes one plan after another. A plan ends
- * when all its faults have ended, except the faults of the kind `forget`, which never end.
+ * The time in milliseconds within which all faults of one plan begin. During a round, the test executes one plan after another. The next
+ * plan begins after all faults of the current plan have ended.
  */
 const planMs = 2_000
 /** The names of the concurrent writers of the process, and the number of other clients that write. */

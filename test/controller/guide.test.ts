@@ -1,4 +1,4 @@
-/** Tests that the examples in the controller guide are copies of files of this repository, and that their tests pass. */
+/** Tests that the examples in the controller guide are copies of files of this repository, and that the tests of these files pass. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

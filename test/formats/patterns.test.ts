@@ -72,9 +72,9 @@ t.test('only patterns with bounded backtracking use the native engine', async (t
 
 t.test('the number of steps of the native engine is limited', async (t) => {
   const cases: readonly (readonly [pattern: string, simple: boolean])[] = [
-    // Without a leading `^`, a match can begin at every position of the string, so the engine tries the pattern at every position. The
-    // limit is therefore 256 steps at each position. The number of steps is the number of ways to match the pattern, multiplied by the
-    // length of the longest match.
+    // If a pattern has no leading `^`, a match can begin at every position of the string, so the engine tries the pattern at every
+    // position. At each position, such a pattern may take at most 256 steps. The number of steps is the number of ways to match the
+    // pattern, multiplied by the number of characters in the longest match.
     ['a{256}', true],
     ['a{257}', false],
     ['a{128}b{128}', true],

@@ -107,8 +107,8 @@ export class ServedSchemas {
   }
 
   /**
-   * Stores an object in the API version that has the schema. The API server sets the defaults of the schema. Resolves to undefined if the
-   * API server rejects the object.
+   * Stores an object in the API version whose schema has the number `schema`. The API server sets the defaults of this schema. If the API
+   * server rejects the object, the method resolves to undefined.
    */
   async store(schema: number, object: JsonObject): Promise<JsonObject | undefined> {
     this.#objects += 1

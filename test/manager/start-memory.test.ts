@@ -5,8 +5,8 @@ import { collectGarbage, releaseStartMemory } from '../../src/manager/start-memo
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 
 /**
- * Starts `releaseStartMemory` with the usage of a simulated process. In each half second, the simulated process uses `cpuMs` milliseconds
- * of CPU time.
+ * Starts `releaseStartMemory` for a simulated process. In each half second, the process uses the CPU time that `cpuMs` returns, in
+ * milliseconds. The process uses `heapMiB` MiB of its heap.
  */
 function start(t: Test, { cpuMs, heapMiB = 20 }: { cpuMs: () => number; heapMiB?: number }) {
   const clock = new FakeClock()

@@ -7,8 +7,8 @@ import { finished, repository } from '../support/process/process.ts'
 const source = join(repository, 'src')
 
 /**
- * Runs a module in a child process, and returns the exit code and the output of the process. The module executes `body`, waits until
- * `onTermination` aborts its signal, and then executes `end`.
+ * Runs a module in a child process, and returns the exit code and the output of the process. The module calls `onTermination` and executes
+ * `body`. When the signal that `onTermination` returned aborts, the module executes `end`.
  */
 async function run(t: Test, body: string, end = '', args = 'createLogger()'): ReturnType<typeof finished> {
   const file = join(t.testdir(), 'main.ts')

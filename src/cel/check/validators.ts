@@ -29,8 +29,8 @@ export function literalIssues(checked: Checked): Issue[] {
 }
 
 /**
- * Checks of the first argument of a function call, for arguments that are literals. The keys are function names. A check returns false if
- * the argument makes every call of the function fail.
+ * Each key is the name of a CEL function. Each value is a check of the first argument of a call. The check is used only if this argument is
+ * a literal, and returns false if every call of the CEL function with this argument fails.
  */
 const literalChecks: Readonly<Record<string, (value: Value, overloads: readonly Overload[]) => boolean>> = {
   duration: isConvertible,

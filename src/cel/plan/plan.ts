@@ -73,8 +73,9 @@ export interface Plan {
  */
 export interface Attribute {
   /**
-   * Evaluates the attribute, and adds the costs of the selections and indexes in the attribute to the cost of the evaluation. `resolve`
-   * does not add the field `cost`. The plan of the attribute adds `cost` before the plan calls `resolve`.
+   * Evaluates the attribute. During the evaluation, `resolve` adds the costs of the selections and indexes in the attribute to
+   * `Frame.cost`. `resolve` does not add `Attribute.cost` to `Frame.cost`. The `eval` of the attribute's plan adds `Attribute.cost`, and
+   * then calls `resolve`.
    */
   readonly resolve: Eval
   readonly cost: number

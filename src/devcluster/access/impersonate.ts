@@ -50,9 +50,9 @@ const modes: readonly Mode[] = [
 ]
 
 /**
- * Minimum number of groups for a common check of the verb `impersonate:<mode>` (constrained impersonation). If the impersonated user has at
- * least this number of groups, the verb is first checked once for the name `*`, which stands for all groups. If this check succeeds, the
- * groups are not checked one by one. The same minimum applies to the number of extra values.
+ * Minimum number of groups at which constrained impersonation first checks all groups together. If the impersonated user has at least this
+ * number of groups, the verb `impersonate:<mode>` is first checked for the name `*`, which stands for all groups. If this check succeeds,
+ * the groups are not checked one by one. If it fails, each group is checked. The same minimum applies to the number of extra values.
  */
 const manyValues = 4
 

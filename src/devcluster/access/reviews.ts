@@ -142,7 +142,10 @@ function requestedAttributes(spec: JsonObject): { resource: JsonObject | undefin
   return { resource: objectAt('resourceAttributes'), path: objectAt('nonResourceAttributes') }
 }
 
-/** Returns non-resource attributes, keyed by the names of Go's struct fields. The error message contains these names. */
+/**
+ * Returns non-resource attributes as the invalid value of a field error. The keys are the field names of Go's struct, as in the error
+ * message of kube-apiserver.
+ */
 function pathAttributes(path: JsonObject): JsonObject {
   return { Path: text(path, 'path'), Verb: text(path, 'verb') }
 }

@@ -31,8 +31,9 @@ function partsOf(value: JsonValue | undefined, typing: Typing): ReadonlyMap<stri
  * Returns the set of fields of an applied configuration:
  *
  * - Each entry of a map and each item of a list is in the set, unless the map or list is atomic.
- * - A field of a struct is in the set if its value is a scalar, an atomic value, or an empty map or struct.
- * - A field of a struct with any other value is not in the set. Only the fields, entries and items in the value are in the set.
+ * - A field of a struct is in the set if the value of the field is a scalar, an atomic value, or an empty map or struct.
+ * - If a field of a struct has a value of another kind, such as a list of type map, the field itself is not in the set. These rules then
+ *   determine which fields, entries and items in the value are in the set.
  */
 export function appliedFields(value: JsonValue, typing: Typing): FieldSet {
   const parts = partsOf(value, typing)

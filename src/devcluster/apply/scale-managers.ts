@@ -51,7 +51,7 @@ export function withScaleManagers(scale: JsonObject, object: JsonObject, pathIn:
  * Returns the object with the managedFields that result from a write to the subresource `scale`. The managers of `spec.replicas` in the
  * Scale become the only managers of the replicas field of the object (k8s.io/apimachinery/pkg/util/managedfields: ScaleHandler).
  *
- * @param version the apiVersion of the scaled object in the URL of the request.
+ * @param version the API group and version in the URL of the request, in the form of an apiVersion, e.g. `apps/v1`.
  */
 export function withObjectManagers(object: JsonObject, scale: JsonObject, version: string, pathIn: ReplicasPath): JsonObject {
   const before = managersOf(object)

@@ -92,8 +92,8 @@ export async function runGarbageCollector(options: GarbageCollectorOptions, sign
 }
 
 /**
- * Thrown if some types have not been listed yet. In this case, the graph may lack dependents. The garbage collector queues the object
- * again.
+ * Thrown during the processing of an object if some types have not been listed yet. The graph may then lack dependents of the object. The
+ * garbage collector catches the error, and queues the object again.
  */
 class NotSynced extends Error {
   override readonly message = 'not all types have been listed yet'

@@ -155,9 +155,12 @@ function internalVersion(version: DefinitionVersion, shared: Shared): JsonObject
 function validateVersion(version: DefinitionVersion, index: number, shared: Shared, hasStatus: boolean): FieldError[] {
   const path = `spec.versions[${index}]`
   /**
-   * Returns the path at which the errors of a field are reported. If the versions have different values of the field, the path is inside of
-   * this version. If the field is equal in all versions, its errors are reported only once: the path for the first version is at the top
-   * level of `spec`, and the path for each other version is undefined.
+   * Returns the path at which the errors of a field are reported:
+   *
+   * - If the field has different values in the versions of the CRD, the path is that of the field in the version that is validated, below
+   *   `spec.versions`.
+   * - If the field has the same value in all versions, its errors are reported only once. For the first version, the path is that of a
+   *   field at the top level of `spec`. For each other version, the path is undefined.
    */
   const partPath = (part: (typeof shareable)[number], field: string = part): string | undefined =>
     shared.has(part) ? (index === 0 ? `spec.${field}` : undefined) : `${path}.${part}`

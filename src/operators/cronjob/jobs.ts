@@ -21,8 +21,8 @@ export const jobView = cacheView(batch.job, {
 })
 
 /**
- * The index of Jobs by the uid of their owner. Jobs of a deleted CronJob with the same name can still exist, but the uid of their owner is
- * different.
+ * The index of Jobs by the uid of their owner. The index does not use the name of the owner. If a CronJob is deleted and a new CronJob with
+ * the same name is created, Jobs of the deleted CronJob can still exist. The owner of these Jobs has a different uid than the new CronJob.
  */
 export const jobsByOwner = defineCacheIndex(jobView, 'owner', (job) => controllerOf(job)?.uid)
 

@@ -37,8 +37,8 @@ const checkDelay = hasOptions({ toServerMs: isDelay, toClientMs: isDelay })
  */
 export interface FaultProxy {
   /**
-   * A connection to the proxy, with the proxy's own CA and token. The proxy forwards requests on this connection with the identity of the
-   * connection that was passed to `startFaultProxy`.
+   * A connection to the proxy, with the proxy's own CA and token. If a client uses this connection, the proxy forwards the requests of the
+   * client with the identity of the connection that was passed to `startFaultProxy`.
    */
   readonly connection: Connection
   /**

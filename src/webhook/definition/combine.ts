@@ -77,7 +77,7 @@ const mutable: ReadonlySet<Operation> = new Set<Operation>(['CREATE', 'UPDATE', 
 export function combineWebhooks(definitions: readonly OperatorWebhook[]): CombinedWebhook[] {
   const groups = new Map<string, OperatorWebhook[]>()
   // If a kind has a schema, one call of `combine` creates the webhooks for all served versions of the kind, and needs the definitions for
-  // all these versions. The key of these definitions therefore contains no version.
+  // all these versions. These definitions are therefore in one group, and the key of this group contains no version.
   const kinds = new Set(definitions.filter(({ type }) => schemaKindOf(type) !== undefined).map(({ type }) => groupResourceOf(type)))
   for (const definition of definitions) {
     const { group, version, plural } = definition.type

@@ -1,4 +1,4 @@
-/** Tests of watches of a type inside the API server, without HTTP. */
+/** Tests of `watchType`. Inside the API server, this function watches the objects of a type without an HTTP request. */
 import t from 'tap'
 import { watchType } from '../../../src/devcluster/storage/watch-type.ts'
 import { ObjectStore } from '../../../src/devcluster/storage/object-store.ts'

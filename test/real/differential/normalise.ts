@@ -51,7 +51,10 @@ export interface NormaliserOptions {
   readonly countVersions?: boolean
 }
 
-/** The names, uids and versions that one of the two control planes has returned so far. */
+/**
+ * Replaces uids, resourceVersions and generated names in the responses of a control plane by placeholders. Each control plane has its own
+ * `Normaliser`, because a placeholder depends on the earlier responses of the control plane.
+ */
 export class Normaliser {
   readonly #countVersions: boolean
   /** The placeholder of each uid. */

@@ -21,7 +21,9 @@ export type ConversionAnswer = Respond<ConversionCall>
 export interface ConversionServer extends ReviewServer {
   /** The `spec.conversion` of a CustomResourceDefinition whose objects this webhook converts. */
   readonly conversion: JsonObject
-  /** Replaces the function that responds to calls, until `reset` is called. */
+  /**
+   * Sets the function that responds to the calls of the webhook. The webhook uses this function until the next call of `answer` or `reset`.
+   */
   answer(answer: ConversionAnswer): void
   /**
    * Removes the function that was passed to `answer`. The webhook then converts objects with the parameter `convert` of `conversionServer`,

@@ -49,8 +49,8 @@ export class WrittenObject {
 
   /**
    * Compares the ConfigMap on the restarted server with the last acknowledged write and with the pending write. Returns an error message if
-   * the ConfigMap matches neither write, or if the ConfigMap contains only a part of a write. In all cases, the state of the ConfigMap
-   * becomes the acknowledged state, and no write is pending.
+   * the ConfigMap matches neither write, or if the ConfigMap contains only a part of a write. In every case, the function stores the state
+   * of the ConfigMap as the acknowledged state, and discards the pending write.
    *
    * @param object the ConfigMap on the restarted server; undefined if the ConfigMap does not exist.
    */

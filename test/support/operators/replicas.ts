@@ -38,7 +38,8 @@ export interface ReplicasOptions {
 
 export interface WriteFault {
   /**
-   * Ends the fault. Resolves with the replica whose connections were cut. If the operator has sent too few writes, resolves with undefined.
+   * Ends the fault. Resolves with the replica whose connections were cut. If the replicas have sent fewer writes than the `count` of
+   * `failAt`, no connections were cut, and the promise resolves with undefined.
    */
   end(): Promise<Replica | undefined>
 }

@@ -54,10 +54,11 @@ t.test('a body of few distinct names and of long values looks ordinary', (t) => 
 })
 
 /**
- * Returns the result of `looksOrdinary` for a body of `length` bytes with the given samples.
+ * Returns the result of `looksOrdinary` for a body of `length` bytes. `places` defines the samples that `looksOrdinary` reads from the
+ * body.
  *
- * @param places the samples. A sample begins with the field name `name`, if given. Then follow `values` characters, each of which is `,`,
- *   `[` or `{`. `looksOrdinary` counts each of these characters as the beginning of a value.
+ * @param places the samples. If `name` is present, the sample begins with the field name `name`. The next `values` characters of the sample
+ *   are `,`, `[` or `{`. `looksOrdinary` counts each of these characters as the beginning of a value.
  */
 function looksOrdinaryIn(places: readonly { readonly name?: string; readonly values?: number }[], length = 96 * 97): boolean {
   const bytes = Buffer.alloc(length, 'x')

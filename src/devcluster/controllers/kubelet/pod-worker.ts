@@ -372,12 +372,12 @@ export class PodWorker {
   }
 
   /**
-   * Begins or continues to stop the containers (k8s.io/kubernetes/pkg/kubelet/kuberuntime: newTerminationOrdering). This method is called
-   * in each step of the Pod until all containers have stopped. The order is:
+   * Begins or continues to stop the containers (k8s.io/kubernetes/pkg/kubelet/kuberuntime: newTerminationOrdering). After the first call,
+   * each call of `advance` and of `#step` calls this method again, until all containers have stopped. The order is:
    *
    * - First, all containers except sidecars stop at the same time. The preStop hooks of the sidecars also begin at this time.
    * - Then the sidecars stop one after the other, in the reverse order of the spec.
-   * - When the grace period is over, all remaining sidecars stop at once.
+   * - When the grace period is over, all remaining sidecars stop immediately.
    */
   #continueToStop(at: number): void {
     const { end, killAt, wasInitialized } = this.#stopping!

@@ -177,7 +177,7 @@ async function reportProblem(pod: ReadonlyPod, message: string, { client, events
   const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'PodScheduled')
   const lastTransitionTime = before?.status === 'False' ? before.lastTransitionTime : formatTime(clock.now())
   const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message, lastProbeTime: null, lastTransitionTime }
-  // The TypeScript type does not allow null for a time, but a condition of a Pod has `lastProbeTime: null`. Therefore, `status` has the
+  // The TypeScript type does not allow null for a timestamp, but a condition of a Pod has `lastProbeTime: null`. Therefore, `status` has the
   // type `object`.
   const status: object = { conditions: [...others, condition] }
   try {

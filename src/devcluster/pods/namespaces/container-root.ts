@@ -84,7 +84,9 @@ export class ContainerRoot {
     return fstab(this.#mounts)
   }
 
-  /** The table of the mounts of /proc. The first process in the PID namespace of the container makes these mounts. */
+  /**
+   * The mount table for /proc in the container. The first process in the PID namespace of the container mounts the entries of this table.
+   */
   get procFstab(): string {
     const target = this.pathOf('/proc')
     if (!this.#options.support.proc) return fstab([{ source: '/proc', target, options: ['rbind'] }])

@@ -106,7 +106,10 @@ function singleId(uid: number, gid: number): IdMapping {
   }
 }
 
-/** Reads the ranges of a user. Each line begins with the login name or the uid of a user, even in the file of group ids. */
+/**
+ * Reads the ranges of subordinate ids of a user from /etc/subuid or /etc/subgid. In both files, each line begins with the login name or the
+ * uid of a user.
+ */
 async function subordinateRanges(file: string, uid: number): Promise<Omit<IdRange, 'inside'>[]> {
   const text = await readFile(file, 'utf8').catch(() => '')
   const names = [loginName(), String(uid)]

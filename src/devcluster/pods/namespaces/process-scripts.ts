@@ -45,9 +45,10 @@ done
 eval "set -- \\"\\$@\\" $names"`
 
 /**
- * Reads a command, reports the ids of the shell in all PID namespaces, and waits for a line from Proreus. Then replaces the shell by the
- * command. If Proreus closes the channel instead of writing the line, the shell ends: Proreus has aborted the start, and nothing else would
- * end the command. The file mode creation mask is that of container runtimes, not that of Proreus.
+ * Reads a command from the control channel, reports the ids of the shell in all PID namespaces, and waits for a line from Proreus. When the
+ * line arrives, the command replaces the shell. If Proreus aborts the start, Proreus closes the channel without writing the line, and the
+ * shell ends. If the shell ran the command after an aborted start, nothing would end the command. The file mode creation mask is that of
+ * container runtimes, not that of Proreus.
  */
 const becomeProgram = `
 umask 022

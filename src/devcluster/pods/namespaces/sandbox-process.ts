@@ -80,8 +80,8 @@ export async function startProcess(options: StartOptions): Promise<StartedProces
   stdin?.destroy()
   await exited
   const errors = typeof report === 'string' ? report : ''
-  // If the script has reported no error, in most cases a program in `enter`, which precedes the script, has failed and has written the
-  // reason to stderr.
+  // If the script has reported no error, the usual cause is that a program in `enter` has failed. The programs in `enter` run before the
+  // script, and write the reason for a failure to stderr.
   const reason = errors === '' && stderr !== undefined ? (await text(stderr)).trim() : errors
   output?.destroy()
   throw new ContainerStartError(reason === '' ? 'the process ended before it was started' : reason)

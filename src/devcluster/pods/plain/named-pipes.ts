@@ -18,8 +18,8 @@ export class NamedPipes {
   readonly stdout: Readable
   readonly stderr: Readable | undefined
   /**
-   * The descriptors that the driver holds for the ends of the process. Each pipe has an end for the driver and an end for the process, and
-   * the driver opens both ends. While these descriptors are open, `stdout` and `stderr` cannot end.
+   * The driver's descriptors of the pipe ends that are intended for the process. Each pipe has two ends: one for the driver, and one for
+   * the process. The driver opens both ends. Until the driver closes the descriptors in this field, `stdout` and `stderr` cannot end.
    */
   readonly #others: readonly number[]
 
@@ -60,9 +60,9 @@ export class NamedPipes {
   }
 
   /**
-   * Closes the descriptors in `#others`, and removes the files of the pipes. Each pipe has two ends: one for the driver, and one for the
-   * process. `#others` contains the driver's descriptors of the ends that are for the process. The function is called once, when the
-   * process has started or could not be started.
+   * Closes the descriptors in `#others`, and removes the files of the pipes. Each pipe has two ends: the driver uses one end, and the
+   * process uses the other end. The driver opens both ends. `#others` contains the descriptors that the driver has opened for the ends of
+   * the process. This method is called once, after the process has started or has failed to start.
    */
   closeOthers(): void {
     for (const fd of this.#others) closeSync(fd)

@@ -1,4 +1,6 @@
-/** `dial`: connects to a port of a Pod, with the error messages of Go's package `net`. */
+/**
+ * `dial`: connects to a TCP port for a probe or a lifecycle hook of a Pod. The error messages are the same as those of Go's package `net`.
+ */
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { messageOf } from '../../../api/errors.ts'

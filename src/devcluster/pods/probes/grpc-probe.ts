@@ -16,7 +16,10 @@ import { kubernetesVersion } from './http-request.ts'
 import type { ProbeContext } from './probe-context.ts'
 import type { ProbeOutcome } from './probe-outcome.ts'
 
-/** The method and the states of https://github.com/grpc/grpc/blob/master/doc/health-checking.md. */
+/**
+ * The path of the method `Check`, and the names of the states, from the gRPC health checking protocol
+ * (https://github.com/grpc/grpc/blob/master/doc/health-checking.md). The number of a state is the index of its name.
+ */
 const path = '/grpc.health.v1.Health/Check'
 const servingStates = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN']
 

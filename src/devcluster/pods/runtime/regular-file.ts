@@ -2,7 +2,7 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 
-/** The largest size of a file, in bytes. The /etc/passwd of a large organization has several hundred kilobytes. */
+/** Maximum size in bytes of a file. The limit is greater than the /etc/passwd of a large organization, which has several hundred kilobytes. */
 const maxBytes = 1024 * 1024
 
 /**

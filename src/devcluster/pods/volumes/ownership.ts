@@ -8,7 +8,7 @@ export interface OwnershipChange {
   readonly path: string
   /** The number of the user in the containers. Default: unchanged. */
   readonly uid?: number
-  /** The number of the group in the containers. Default: unchanged. */
+  /** The group ID (GID) of the new group, as the containers see the GID. Default: the group is unchanged. */
   readonly gid?: number
   /** The permissions. They are set after the owner, because a change of the owner clears the setgid bit. Default: unchanged. */
   readonly mode?: number

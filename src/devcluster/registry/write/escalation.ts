@@ -33,7 +33,11 @@ const anything: readonly PolicyRule[] = [
   { apiGroups: [], resources: [], nonResourceURLs: ['*'], verbs: ['*'] },
 ]
 
-/** Maximum number of rights in the rules of one Role. The default ClusterRoles `admin` and `edit` have some hundred. */
+/**
+ * Maximum number of rights that the rules of one Role or ClusterRole may grant. A rule grants one right for each combination of its groups,
+ * resources, resource names and verbs, and for each combination of its URLs and verbs. For comparison, the default ClusterRoles `admin` and
+ * `edit` grant a few hundred rights each.
+ */
 const maxRights = 50_000
 
 /**
@@ -58,7 +62,8 @@ function checkRole(environment: Environment, info: ResourceInfo, write: Granting
   if (isAllowed(environment, write, 'escalate', info.plural, name) || changesOnlyDependencies(object, old)) return
   requireRights(environment, info, write, rulesOfObject(object))
   if (!aggregates(object) && !aggregates(old)) return
-  // An aggregated ClusterRole can get any rights, because they come from ClusterRoles that may be created later.
+  // A ClusterRole with an aggregationRule gets the rights of other ClusterRoles. The other ClusterRoles may be created later, and may
+  // contain any rights. The user must therefore already have all rights.
   if (missingRights(heldBy(environment, write).rules, anything).length > 0)
     throw forbidden(info, metadataText(object, 'name'), 'must have cluster-admin privileges to use the aggregationRule')
 }

@@ -43,8 +43,10 @@ function withChangeable(pod: JsonObject, old: JsonObject): JsonObject {
 }
 
 /**
- * Returns the affinity of the old Pod spec (`old`), but with the node affinity of the new Pod spec. `affinity` is the affinity of the new
- * Pod spec. If the new Pod spec has no affinity, and the old affinity has no field other than `nodeAffinity`, returns undefined.
+ * Replaces the node affinity of a Pod spec, and keeps the other affinities. Returns undefined if nothing remains and `affinity` is absent.
+ *
+ * @param affinity the affinity of the new Pod spec, which contains the new node affinity.
+ * @param old the affinity of the old Pod spec, which contains the other affinities.
  */
 function withNodeAffinity(affinity: JsonValue | undefined, old: JsonValue | undefined): JsonValue | undefined {
   const before = isObject(old) ? old : {}

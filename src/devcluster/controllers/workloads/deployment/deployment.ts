@@ -89,9 +89,10 @@ function conditionsOf({ status }: Deployment): Conditions {
 }
 
 /**
- * Writes conditions if they have changed, and resolves with the Deployment that has the conditions. The reconcile later writes the status
- * again, and may replace the reasons of the conditions. As in kube-controller-manager, the first write lets a client see reasons such as
- * `DeploymentResumed` and `FoundNewReplicaSet` (k8s.io/kubernetes/pkg/controller/deployment: checkPausedConditions, getNewReplicaSet).
+ * Writes the conditions to the status if they have changed, and resolves with the Deployment that has the conditions. Later, the same
+ * reconcile writes the status again, and this second write can replace the reasons of the conditions. Because of the first write, a client
+ * can see reasons such as `DeploymentResumed` and `FoundNewReplicaSet`, as in kube-controller-manager
+ * (k8s.io/kubernetes/pkg/controller/deployment: checkPausedConditions, getNewReplicaSet).
  */
 async function withStoredConditions(deployment: Deployment, conditions: Conditions, context: ReconcileContext): Promise<Deployment> {
   if (jsonEqual(conditions, conditionsOf(deployment))) return deployment

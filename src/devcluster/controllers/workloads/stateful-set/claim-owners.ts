@@ -49,9 +49,12 @@ function wantedOwner(set: StatefulSet, pod: ReadonlyPod): ReadonlyObject | undef
 }
 
 /**
- * Returns true when the retention policy cannot be applied to a claim. This is the case when another object controls the claim, or when an
- * owner reference refers to a deleted StatefulSet or Pod with the same name. If the policy is to keep all claims, the result is always
- * false.
+ * Returns true when the retention policy cannot be applied to a claim. If the policy keeps all claims, the result is always false. If the
+ * policy deletes claims, the result is true in two cases:
+ *
+ * - An object other than `set` and `pod` controls the claim.
+ * - An owner reference of the claim has the type and name of `set` or `pod`, but another UID. This owner reference refers to a deleted
+ *   StatefulSet or Pod.
  */
 export function hasOtherController(claim: ReadonlyObject, set: StatefulSet, pod: ReadonlyPod): boolean {
   const { whenDeleted, whenScaled } = set.spec?.persistentVolumeClaimRetentionPolicy ?? {}

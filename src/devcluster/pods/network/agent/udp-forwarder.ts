@@ -6,8 +6,9 @@ import type { EndpointChoice } from '../services/endpoint-choice.ts'
 import type { Endpoint } from '../services/usable-endpoints.ts'
 
 /**
- * Minimum time in milliseconds without a datagram before an idle flow is ended. After the end of the flow, the client's next datagram can
- * go to another endpoint. The time is the default of the sysctl nf_conntrack_udp_timeout_stream.
+ * Minimum time in milliseconds for which a flow must be idle before the forwarder ends the flow. A flow is idle while neither the client
+ * nor the endpoint sends a datagram. After the flow has ended, the client's next datagram can go to another endpoint. The value is the
+ * default of the sysctl nf_conntrack_udp_timeout_stream.
  */
 const idleMs = 120_000
 /** The maximum number of flows of one port. Each flow needs a socket. If the maximum is reached, a new flow replaces the oldest flow. */

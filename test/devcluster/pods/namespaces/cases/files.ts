@@ -140,8 +140,8 @@ t.test('/proc, /dev and /sys', async (t) => {
 })
 
 /**
- * Creates an image that contains a shell and no other program. In the image, /bin is a link with an absolute path. If the path is not
- * resolved in the root of the image, the link leads to a folder of the machine.
+ * Creates an image that contains a shell and no other program. In the image, /bin is a symbolic link with the absolute target /programs. If
+ * the target is not resolved relative to the root of the image, the link refers to /programs on the machine that runs the test.
  */
 function makeImage(): string {
   const image = temporaryFolder()
