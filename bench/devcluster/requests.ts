@@ -92,8 +92,8 @@ export function apply({ path, object }: Kind): Request {
 }
 
 /**
- * Returns a request that replaces the object `applied-{connection}`. An earlier request of `apply` on the same network connection must have
- * created this object.
+ * Returns a request that replaces the object `applied-{connection}`. The object must exist before the request is sent. The first request of
+ * the function `apply` on the same network connection creates the object.
  */
 export function update({ path, object }: Kind): Request {
   return {

@@ -39,7 +39,8 @@ export function toggleDebugOnSignal(logger: Logger): () => void {
   if (process.platform === 'win32') return () => undefined
   let beforeDebug = 'info'
   const onLevelChange: LevelChangeEventListener = (level, _value, previous, _previousValue, changed) => {
-    // Child loggers inherit the listeners.
+    // Child loggers inherit the listeners, so this listener is also called when the level of a child logger changes. Such a change is
+    // ignored.
     if (changed === logger && level === 'debug' && previous !== 'debug') beforeDebug = previous
   }
   const onSignal = (): void => setLogLevel(logger, logger.level === 'debug' ? beforeDebug : 'debug')

@@ -61,8 +61,9 @@ function limitYoungGeneration(): () => void {
   // One garbage collection can double the size of the young generation twice. Growth is allowed only while the size is at most a quarter of
   // the limit, so one collection cannot exceed the limit.
   const check = (): void => allow(youngBytes() <= (2 * halfMb * megabyte) / 4)
-  // The growth factor applies to the young generations of all threads. While the factor is 1, the young generation of a new thread cannot
-  // grow. This flag therefore gives each half of the young generation of a new thread 8 MB from the start.
+  // The growth factor (`--semi-space-growth-factor`) applies to the young generations of all threads. While the factor is 1, the young
+  // generation of a new thread cannot grow. With `--min-semi-space-size`, each half of the young generation of a new thread therefore
+  // starts with 8 MB.
   setFlagsFromString(`--min-semi-space-size=${halfMb}`)
   const observer = new PerformanceObserver(check)
   observer.observe({ entryTypes: ['gc'] })

@@ -1,6 +1,7 @@
 /**
- * Tests that a shop of a Deployment, a StatefulSet and Jobs survives rollouts, scaling, deletions, evictions and killed processes, and
- * leaks nothing. `npm run drill -- pods --only shop` runs the same test for longer.
+ * Tests the shop, a sample application that consists of a Deployment, a StatefulSet and Jobs. During the test, workloads are updated and
+ * scaled, Pods are deleted and evicted, and processes are killed. Afterwards, all replicas must be ready, no acknowledged order may be
+ * lost, and no process, file or other resource may have leaked. `npm run drill -- pods --only shop` runs the same test for longer.
  */
 import t from 'tap'
 import { testPart } from '../support/pods/test-part.ts'

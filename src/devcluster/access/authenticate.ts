@@ -1,4 +1,4 @@
-/** Authenticates requests with bearer tokens. Requests without a token have the anonymous user. */
+/** Authenticates requests with bearer tokens. The user of a request without a token is `system:anonymous`. */
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { failure } from '../../api/status.ts'

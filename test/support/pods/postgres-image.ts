@@ -1,4 +1,7 @@
-/** `postgresImage`: an image folder with PostgreSQL. The script `make-image.sh` of the example creates it once, in the cache of Proreus. */
+/**
+ * `postgresImage`: returns an image folder with PostgreSQL. If the cache of Proreus does not contain the folder, the script
+ * `docs/examples/postgres/make-image.sh` creates the folder.
+ */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'

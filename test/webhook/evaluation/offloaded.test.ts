@@ -79,8 +79,8 @@ const spreadItems = (object: Target): JsonObject => ({
 
 for (const [name, text] of Object.entries(reviews)) {
   t.test(`changes of a handler to an object of ${name} reach the thread in short turns`, async (t) => {
-    // The limits are in milliseconds of processor time. The goal is 100 ms for a copy that shares no part with the original object, and 50
-    // ms for any other change. The limits are higher than the goals, because a busy machine needs longer.
+    // The limits are in milliseconds of processor time. If the handler copies the entire object, the goal is 100 ms. If the handler reuses
+    // parts of the original object, the goal is 50 ms. The limits are higher than the goals, because a busy machine needs longer.
     const handlers = [
       ['one field', spread, 150],
       ['one item', spreadItems, 150],

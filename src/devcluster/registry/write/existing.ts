@@ -114,8 +114,11 @@ async function changed(environment: Environment, info: ResourceInfo, old: JsonOb
         const scale = hasManagers ? object : scaleAfter(write, oldScale, mutated, now)
         return withObjectManagers(whole, scale, apiVersionOf(info), replicasPath)
       }
-      // A POST to a subresource does not change `managedFields`, because its body, e.g. a Binding, is not part of the stored object. For an
-      // apply request, the object already contains the new `managedFields`.
+      // In two cases, `managedFields` is not computed here:
+      //
+      // - The request is a POST to a subresource. The body of the request, e.g. a Binding, is not part of the stored object, so the request
+      //   does not change `managedFields`.
+      // - The request is a server-side apply. The object already contains the new `managedFields`.
       if (operation === 'CREATE' || hasManagers) return whole
       return withMetadata(whole, { managedFields: await managedFieldsOf(info, write, old, whole, now) })
     },
