@@ -287,10 +287,10 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
    * key. The informer ignores these states:
    *
    * - all states of this object and of the objects in `before`
-   * - if the store contains one of these objects: all states with the same key that are not newer than the stored state
+   * - if the store contains one of these objects at the time of the call: all states with the same key that are not newer than the stored
+   *   state
    *
-   * If the store contains none of these objects, there is no resourceVersion for a comparison, because the response to the deletion
-   * contains none.
+   * The second rule uses the resourceVersion of the stored state, because the response to a deletion contains no resourceVersion.
    *
    * @param before the uids of earlier objects with the same key. These objects no longer exist, because only one object at a time can have
    *   the key.
@@ -423,8 +423,9 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     // If the store no longer contains the object, there is nothing to remove. If this process has already created another object with the
     // same name, the new object stays in the store.
     if (stored === undefined || metadataOf(stored).uid !== metadata.uid) return
-    // If the stored state is newer than the DELETED event, a later write request of this process has returned this state, and the object is
-    // in the view again. The store keeps the stored state.
+    // A DELETED event can mean that the object has left the view. If a later write of this process has returned the object to the view, the
+    // store can already contain the state from the response to this write. The stored state is then newer than the DELETED event, and stays
+    // in the store.
     const order = compareResourceVersions(metadata.resourceVersion, metadataOf(stored).resourceVersion)
     if (order === undefined || order >= 0) this.#drop(object)
     else if (overtaken !== undefined) this.#notifyOvertaken(overtaken)

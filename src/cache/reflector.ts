@@ -64,9 +64,9 @@ export interface ReflectorOptions<T extends KubernetesObject> {
 }
 
 /**
- * Minimum timeout of a watch with bookmarks (`timeoutSeconds`), and the maximum random time that is added. Such a watch ends after 5 to 10
- * minutes. The next watch may reach another replica of the API server, so the load stays balanced. Because of the random time, watches do
- * not all end at the same time.
+ * The timeout of a watch with bookmarks (`timeoutSeconds`): the minimum in seconds, and the maximum of the random number of seconds that is
+ * added to the minimum. Such a watch ends after 5 to 10 minutes. The next watch may reach another replica of the API server, so the load
+ * stays balanced. Because of the random number, watches do not all end at the same time.
  */
 const minWatchSeconds = 300
 const watchSecondsSpread = 300

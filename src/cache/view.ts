@@ -139,8 +139,8 @@ const metadataView: View = Object.freeze({
 })
 
 /**
- * Returns the options of the view, if `type` is a view. For a type that the client's `metadataOnly(type)` has returned, returns the options
- * of the corresponding view. For any other type, returns undefined.
+ * If `type` is a cache view, returns the options of the view. If `type` is a result of the client's `metadataOnly(type)`, returns the
+ * options of the corresponding view. For any other type, returns undefined.
  */
 export function viewOf(type: ResourceType): View | undefined {
   return (type as Partial<CacheView>).view ?? (isMetadataOnly(type) ? metadataView : undefined)

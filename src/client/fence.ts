@@ -2,8 +2,8 @@
 import type { Dispatcher } from 'undici'
 
 /**
- * Calls the guard before each attempt of one request, when undici has a connection for the request. undici then writes the request in the
- * same iteration of the event loop.
+ * Calls the guard of one request before each attempt of the request. At the time of the call, undici has an open and free connection for
+ * the request. If the guard does not throw, undici writes the request in the same iteration of the event loop.
  *
  * An earlier call would not be sufficient. undici queues a request until a connection is open and free, and the result of the guard could
  * be outdated when the request leaves the queue.

@@ -31,13 +31,14 @@ export interface MapContext {
 }
 
 /**
- * Returns the keys of the objects to reconcile when `object` changes. For an update, the function is called with the old and the new
- * object.
+ * Returns the keys of the objects to reconcile when `object` changes. For an update, the function is called twice: once with the old
+ * object, and once with the new object.
  *
  * - Keys in namespaces that the process does not watch are ignored.
  * - The function is called for each event. It should therefore pass a `CacheIndex` to `cache.list`, and not iterate over all objects.
- * - The function may be asynchronous. Calls for different objects run at the same time. Changes of an object during a call for this object
- *   are combined, and mapped after the call.
+ * - The function may be asynchronous. Calls for different objects run at the same time. If an object changes while a call for the same
+ *   object runs, the function is called for the change after the running call has ended. If there are several such changes, they are
+ *   combined into one change.
  * - If the function throws, or its promise rejects, the function is called again later.
  */
 export type MapFunction<T extends KubernetesObject = KubernetesObject> = (

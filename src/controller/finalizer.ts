@@ -43,10 +43,11 @@ export function finalizerRules(type: ResourceType, { finalizer }: { readonly fin
 }
 
 /**
- * Returns a problem if the controller has a finalizer, and reconciles the objects of a view with a label selector or a field selector.
- * Selectors for `metadata.name` and `metadata.namespace` do not count, because these fields never change. While an object with the
- * finalizer does not match the selector, the controller does not call `finalize` for the object, and does not remove the finalizer. A
- * deletion of the object therefore does not finish.
+ * Returns a problem if a controller with a finalizer reconciles a view that has a label selector or a field selector. A field selector for
+ * `metadata.name` or `metadata.namespace` causes no problem, because these fields never change.
+ *
+ * While an object with the finalizer does not match the selector, the controller neither calls `finalize` for the object nor removes the
+ * finalizer. A deletion of the object therefore does not finish.
  */
 export function finalizerProblems(type: ResourceType, { finalizer }: { readonly finalizer?: unknown }): string[] {
   if (finalizer === undefined || !objectsCanLeave(type)) return []

@@ -343,8 +343,9 @@ export class LeaderElector {
   }
 
   /**
-   * Stores the Lease in `#observed`. If the spec of the Lease has changed, sets `at` to the current time. Otherwise, `at` remains the same,
-   * for example when only a label has changed.
+   * Stores the Lease in `#observed`. The field `at` of `#observed` is the time at which this replica first saw the current spec of the
+   * Lease. If the spec has changed, `at` is set to the current time. If only other fields have changed, for example a label, `at` remains
+   * the same.
    */
   #observe(lease: coordination.Lease): void {
     const before = this.#observed

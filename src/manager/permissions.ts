@@ -32,9 +32,9 @@ interface Need {
   /** The namespaces of the list and watch requests; undefined stands for all namespaces. */
   readonly scopes: readonly (string | undefined)[]
   /**
-   * The name that the field selector of the view requires with `metadata.name=NAME`. Undefined if the type is not a view, or if the field
-   * selector has no such requirement. The SelfSubjectAccessReview contains the name, because an RBAC rule with `resourceNames` can grant
-   * access to the object with this name only.
+   * The name in the requirement `metadata.name=NAME` of the view's field selector. Undefined if the type is not a view, or if the field
+   * selector has no such requirement. The SelfSubjectAccessReview contains the name, because an RBAC rule with `resourceNames` may grant
+   * access only to objects with this name.
    */
   readonly name: string | undefined
   /**

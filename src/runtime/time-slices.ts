@@ -15,10 +15,11 @@ export class TimeSlices {
   }
 
   /**
-   * Returns undefined until the time slice of this iteration of the event loop is used up. Then returns a promise that resolves in a later
-   * iteration. Each iteration resumes one waiting task, in the order in which the tasks called `next`.
+   * Returns undefined while the time slice of the current iteration of the event loop is not used up. If the time slice is used up, returns
+   * a promise that resolves in a later iteration. Each iteration resumes one waiting task. The tasks are resumed in the order in which they
+   * called `next`.
    *
-   * @param now - Returns elapsed milliseconds, as `monotonicNow` of a clock does.
+   * @param now returns the elapsed time in milliseconds, like `monotonicNow` of a clock.
    */
   next(now: () => number): Promise<void> | undefined {
     if (this.#startedAt === undefined) {

@@ -55,9 +55,10 @@ const attempts = 3
 const masters = 'system:masters'
 const adminName = 'admin'
 /**
- * The users of the binaries and of the administrator. All users except `system:kube-scheduler` are in the group `system:masters`.
+ * The administrator, kube-controller-manager, kube-scheduler and kwok authenticate to the API server as these users. All users except
+ * `system:kube-scheduler` are in the group `system:masters`.
  *
- * For `system:kube-scheduler`, the default ClusterRole is sufficient. `system:kube-controller-manager` needs more permissions than its
+ * The default ClusterRole of `system:kube-scheduler` is sufficient. `system:kube-controller-manager` needs more permissions than its
  * default ClusterRole has, because all controllers send their requests as this user (`--use-service-account-credentials=false`).
  */
 const ownUsers = [

@@ -66,8 +66,9 @@ function loopOver(first: number, second: number | undefined): Loop {
 type Shape = (frame: Frame, range: Value, loop: Loop) => Value
 
 /**
- * Plans `all` and `exists`. In `all`, the first `false` ends the loop and is the result. In `exists`, the first `true` ends the loop and is
- * the result. Errors of earlier iterations are then ignored. Returns undefined for any other fold.
+ * Plans the folds of the macros `all` and `exists`. In `all`, the first `false` ends the loop and is the result. In `exists`, the first
+ * `true` ends the loop and is the result. If the loop ends in this way, errors of earlier iterations are ignored. Returns undefined for the
+ * fold of any other macro.
  */
 function quantifier(planner: Planner, { initial, condition, step }: Comprehension): Shape | undefined {
   if (condition.kind !== 'call' || condition.name !== '@not_strictly_false' || step.kind !== 'call') return undefined

@@ -75,8 +75,11 @@ const unfinished = [`"(?:${escape}|[^\\\\"\\n\\r])*`, `'(?:${escape}|[^\\\\'\\n\
 )
 
 /**
- * Returns the invalid text that ANTLR repeats in its message: the longest text with which a token can begin, followed by the next
- * character. If no token begins here, the text is only one character.
+ * Returns the invalid text that ANTLR repeats in its message. `rest` is the source from the start of the invalid text to the end.
+ *
+ * - If `rest` begins with an incomplete token, such as `&` or a string without its closing quotation mark, the invalid text is the
+ *   incomplete token and the next character. A line feed after `&`, `|` or `=` is not part of the invalid text.
+ * - Otherwise, the invalid text is the first character of `rest`.
  */
 function unrecognized(rest: string): string {
   const begin = halfSymbol.exec(rest)?.[0] ?? unfinished.map((pattern) => pattern.exec(rest)?.[0]).find((text) => text !== undefined)

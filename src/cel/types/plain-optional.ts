@@ -1,10 +1,18 @@
 /**
- * Converts optionals as cel-go does when it resolves an attribute: a variable, an expression `c ? a : b`, or the operand of a selection or
- * an index. cel-go converts the content of the optional to a Go value, and then back to a CEL value (`cel-go/interpreter: attributes.go,
- * applyQualifiers`). This conversion has two effects:
+ * Converts optionals as cel-go does when cel-go resolves an attribute. The conversion applies to an optional that is the value of one of
+ * these expressions:
+ *
+ * - A variable.
+ * - A conditional expression `c ? a : b`.
+ * - The first operand of a chain of field selections and indexes, for example `a` in `a.b[0].c`.
+ *
+ * cel-go converts the content of the optional to a Go value, and then converts the Go value back to a CEL value (`cel-go/interpreter:
+ * attributes.go, applyQualifiers`). This conversion has these effects:
  *
  * - The new CEL value has no schema.
  * - For the types that Kubernetes adds to CEL, such as Quantity and URL, the conversion fails.
+ * - A type becomes a string, the name of the type.
+ * - An optional in the optional is replaced by its content, or by null if the inner optional is empty.
  */
 import { dynamicValue } from './dynamic-value.ts'
 import { CelError } from './errors.ts'

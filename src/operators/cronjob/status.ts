@@ -78,12 +78,12 @@ function degradation(object: DeepReadonly<CronJob>, { active, ended, lastTime, t
   if (newest === undefined || stateOf(newest) !== 'failed') return asExpected
   const failure = { reason: 'JobsFailed', message: `Job ${newest.metadata.name} failed.` }
   const isLast = scheduledTime(newest) === lastTime
-  // `newest` is the newest ended Job that still exists. If `isLast` is false, the CronJob has had a later Job, which has been deleted or is
-  // active. There are two cases:
+  // `newest` is the newest ended Job that still exists. If `isLast` is false, the CronJob has created a later Job than `newest`. There are
+  // two cases:
   //
-  // - If no Job is active, the later Job has been deleted, and the failure of `newest` does not count.
-  // - If Jobs are active, the later Job may be one of them, and its result is then unknown. Therefore, the condition reports the failure of
-  //   `newest` only if the stored condition already reports this failure.
+  // - If no Job is active, the later Job has been deleted. The failure of `newest` then does not count.
+  // - If Jobs are active, the later Job may be one of them, and the result of the later Job is then unknown. Therefore, the condition
+  //   reports the failure of `newest` only if the stored condition already reports this failure.
   return isLast || (active.length > 0 && isKnown(object, 'Degraded', failure)) ? { status: 'True', ...failure } : asExpected
 }
 

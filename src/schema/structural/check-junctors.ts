@@ -51,7 +51,12 @@ function isIntOrString(schema: StructuralSchema): boolean {
 /** Keywords that count as set even when their value is an empty list. */
 const countedWhenEmpty: ReadonlySet<string> = new Set(['required', 'x-kubernetes-list-map-keys', 'x-kubernetes-validations'])
 
-/** Removes keywords that are not set. Also removes keywords that `JSONSchemaProps` does not have, because kube-apiserver ignores them. */
+/**
+ * Returns a copy of the schema without these keywords:
+ *
+ * - keywords whose value counts as unset, such as `nullable: false` or `pattern: ''`
+ * - keywords that `JSONSchemaProps` does not have, because kube-apiserver ignores such keywords
+ */
 function plain(schema: StructuralSchema): StructuralSchema {
   const isSpecified = ([keyword, value]: [string, unknown]): boolean =>
     countedWhenEmpty.has(keyword) || isSet(keyword as keyof StructuralSchema, value)

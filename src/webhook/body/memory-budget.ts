@@ -36,7 +36,10 @@ const checkMs = 250
 /** The memory that a request needs in addition to the memory that it has already reserved. */
 interface Wanted {
   readonly bytes: number
-  /** True when the bytes are for one chunk of a body. The remaining chunks may never arrive. */
+  /**
+   * True when the bytes are for one chunk of a body. Chunks may use only three quarters of the memory outside the reserve, because the
+   * remaining chunks of a body may never arrive.
+   */
   readonly isPart?: boolean
 }
 

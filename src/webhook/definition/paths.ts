@@ -4,7 +4,8 @@ import type { GroupVersionKind } from '../../api/group-version-kind.ts'
 /** The type, subresource and name of a webhook. They determine its path. */
 interface PathTarget extends GroupVersionKind {
   /**
-   * The subresource, such as `status`. If the subresource is empty (the default), the webhook is for the objects of the type themselves.
+   * The subresource, such as `status`. If the subresource is empty (the default), the webhook is for the resource itself, and not for a
+   * subresource.
    */
   readonly subresource?: string
   /** Distinguishes several webhooks for the same type. */

@@ -27,10 +27,11 @@ interface HttpOptions {
    */
   readonly paths: ReadonlySet<string>
   /**
-   * Called when a request to a served path fails with an error, for example because the body of the request is rejected. Not called for 404
-   * and 405.
-   * Both `code` and `status` are the HTTP status code of the response. The metric of refused requests counts `code`, and the metric of all
-   * responses counts `status`.
+   * Called when a request to a served path fails with an error, for example because the body of the request is rejected. Not called for a
+   * route that has its own error handler. Not called for the responses 404 and 405 that are described at `paths`.
+   *
+   * `code` and `status` are always equal: each is the HTTP status code of the response. `code` is for the metric of refused requests, and
+   * `status` is for the metric of all responses.
    */
   readonly onRefused?: (path: string, code: number, status: number) => void
   /** Time limits that replace `slowSenders`, for tests. */

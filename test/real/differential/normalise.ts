@@ -138,8 +138,9 @@ export class Normaliser {
   }
 
   /**
-   * Sorts the entries of managedFields, but not by their times. The API server first sorts the entries by time, in whole seconds. By
-   * chance, two writes are in the same second or in different seconds. The order of the entries in the response is therefore random.
+   * Sorts the entries of managedFields by operation, manager, subresource and apiVersion, and ignores their times. The API server sorts
+   * entries with the same operation by time, in whole seconds. Whether two writes have the same time depends on chance. The order of the
+   * entries in the response can therefore differ between two runs.
    */
   #managedFields(entries: readonly JsonValue[]): JsonValue {
     const identity = (entry: JsonValue): string =>

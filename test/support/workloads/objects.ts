@@ -8,7 +8,7 @@ export interface PodTraits {
   readonly phase?: string
   /** The time at which the Pod became ready, in seconds. */
   readonly readySince?: number
-  /** The time at which the Pod was created, in seconds. Default: 0. */
+  /** The creation time of the Pod, in seconds since 1970. Default: 0. */
   readonly created?: number
   readonly node?: string
   readonly index?: number

@@ -36,9 +36,9 @@ export interface SimulatedCluster {
   /** Waits until the controllers have finished their work at the current time. */
   settle(): Promise<void>
   /**
-   * The garbage collector and the watches share a clock that is separate from `clock`. This function advances the separate clock by one
-   * second. If the garbage collector and the watches used `clock`, `advanceTo` would stop every few minutes at a timer of the garbage
-   * collector or of a watch.
+   * Advances the clock of the garbage collector and the watches by one second, so that the garbage collector does the work that is due.
+   * This clock is separate from `clock`. If the garbage collector and the watches used `clock`, `advanceTo` would stop every few minutes at
+   * a timer of the garbage collector or of a watch.
    */
   collectGarbage(): Promise<void>
   /** Stops the controllers. If a test does not call this function, the controllers stop at the end of the test. */

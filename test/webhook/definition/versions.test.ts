@@ -1,4 +1,4 @@
-/** Tests of the non-storage versions of a kind: their handles, handlers and conversion. */
+/** Tests of the non-storage versions of a kind: `versionOf`, webhook handlers and conversion. */
 import t from 'tap'
 import { defineConversion, defineKind, defineWebhook, invalid, Type, versionOf } from '../../../src/index.ts'
 import { formatFieldError } from '../../../src/api/field-error.ts'

@@ -9,8 +9,8 @@ import { isReady } from '../workloads/pod-state.ts'
 export type Budget = DeepReadonly<policy.PodDisruptionBudget>
 
 /**
- * Returns true when the number of expected Pods is computed from the replicas of the Pods' controllers. If false, the replicas are not
- * needed.
+ * Returns true if the number of expected Pods must be computed from the replicas of the Pods' controllers. This is the case if the budget
+ * sets `maxUnavailable`, or if `minAvailable` is a percentage. Otherwise, returns false: the replicas are not needed.
  */
 export function needsScale({ spec }: Budget): boolean {
   return spec?.maxUnavailable !== undefined || typeof spec?.minAvailable === 'string'

@@ -88,9 +88,10 @@ function reuseRemoved({ create, update, remove }: SliceChanges, own: readonly Sl
  * Plans the EndpointSlices of one group (k8s.io/endpointslice: Reconciler.reconcileByPortMapping). Existing endpoints stay in their
  * EndpointSlice. New endpoints are distributed in these steps:
  *
- * - EndpointSlices that must be updated for another reason are filled up to 100 endpoints, the fullest first.
- * - If an unchanged EndpointSlice has room for all remaining endpoints, all of them are added to the fullest such EndpointSlice.
- * - Otherwise, a new EndpointSlice gets up to 100 of the remaining endpoints. For the rest, the previous step is repeated.
+ * - First, EndpointSlices that must be updated for another reason are filled up to 100 endpoints, the fullest first.
+ * - If endpoints remain, and an unchanged EndpointSlice has room for all of them, the fullest such EndpointSlice gets all of them.
+ * - If endpoints remain, and no unchanged EndpointSlice has room for all of them, a new EndpointSlice gets up to 100 of them. The second
+ *   step then handles the endpoints that still remain.
  *
  * @param empty a new EndpointSlice without endpoints.
  */

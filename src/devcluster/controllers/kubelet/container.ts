@@ -43,7 +43,7 @@ type Activity =
   /** The kubelet stops the container. `next` is the action of the kubelet after the container has ended. */
   | { readonly kind: 'stopping'; readonly next: 'restart' | 'restart-after-probe' | 'nothing' }
 
-/** The part of the Pod's state and of the kubelet that a container needs. */
+/** The data of the Pod and the functions of the kubelet that a `Container` needs. */
 export interface ContainerHost {
   /** The name of the Pod in messages of the kubelet: name_namespace(uid) (k8s.io/kubernetes/pkg/kubelet/util/format: Pod). */
   readonly pod: string

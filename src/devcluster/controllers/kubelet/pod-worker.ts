@@ -205,9 +205,12 @@ export class PodWorker {
   }
 
   /**
-   * The containers whose steps `due` and `#step` consider. If the network or the volumes of the Pod do not exist, or if the kubelet is
-   * stopping the Pod, these are only the containers that can have processes. Otherwise, these are all containers of the Pod. Pulls, starts
-   * and restarts therefore wait until the network and the volumes exist.
+   * The containers for which `due` and `#step` check whether a step is due:
+   *
+   * - If the network and the volumes of the Pod exist, and the kubelet is not stopping the Pod: all containers of the Pod.
+   * - Otherwise: only the containers that can have processes.
+   *
+   * As a result, no image is pulled and no container is started or restarted before the network and the volumes exist.
    */
   get #stepping(): readonly Container[] {
     return this.#isReady && this.#stopping === undefined ? this.#all : this.#active

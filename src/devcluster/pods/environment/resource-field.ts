@@ -17,10 +17,11 @@ export interface ResourceSelector {
 }
 
 /**
- * The resources for which a missing limit of a container has a default:
+ * The resources whose limit has a default. If a `resourceFieldRef` refers to the limit of a container, and the container does not set this
+ * limit, the default is used:
  *
- * - In an environment variable, the default is the limit of the Pod. If the Pod has no limit, the default is the allocatable amount of the
- *   node. `resourceVariable` describes an exception for init containers.
+ * - In an environment variable, the default is the limit of the Pod as a whole. If the Pod has no such limit, the default is the
+ *   allocatable amount of the node. `resourceVariable` describes an exception for init containers.
  * - In a file of a volume, the default is the allocatable amount of the node.
  */
 const defaulted: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage'])

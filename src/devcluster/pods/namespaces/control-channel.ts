@@ -47,8 +47,9 @@ export class ControlChannel {
   }
 
   /**
-   * Lets the script run the program after its report, and closes the channel. Programs that outlive the script, such as script(1), keep
-   * their side of the channel open.
+   * Tells the script to run the program, and closes the channel. The script has sent its report, and waits for this message. Proreus must
+   * close the channel itself: a parent process of the script, such as script(1), can keep its end of the channel open while the program
+   * runs.
    */
   proceed(): void {
     this.#stream.end('\n', () => this.#stream.destroy())

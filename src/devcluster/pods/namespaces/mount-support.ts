@@ -1,4 +1,7 @@
-/** `MountSupport`: the mounts that this machine permits. To find them, `tryMounts` mounts the file system of a container as a trial. */
+/**
+ * `MountSupport`: the mounts that this machine permits. To find the permitted mounts, `tryMounts` mounts the file system of a container as
+ * a trial.
+ */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ClusterSandbox } from './cluster-sandbox.ts'

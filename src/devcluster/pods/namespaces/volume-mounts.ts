@@ -41,8 +41,10 @@ export class ReadOnlyFolderError extends ContainerStartError {
 }
 
 /**
- * Resolves the target of each mount in the container, and creates each target that is missing. If the start script must create a target,
- * the function does not create this target, and returns it in `missing`.
+ * Resolves the target of each mount in the container. If a target is missing, the function does one of the following:
+ *
+ * - If the target is in an overlay and the start script can create the target, the function returns the target in `missing`.
+ * - Otherwise, the function creates the target.
  *
  * @throws {ContainerStartError} when a source does not exist or a target cannot be created.
  */

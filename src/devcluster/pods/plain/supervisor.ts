@@ -19,7 +19,7 @@ interface Pending {
   readonly exited: PromiseWithResolvers<number>
 }
 
-/** The message of the error when a process cannot be started because its supervisor has ended. */
+/** The error message for a process that cannot be started because the supervisor has ended. */
 export const containerEnded = 'the container has ended'
 
 /** The exit code of a process that has been killed: 128 plus the number of SIGKILL. */

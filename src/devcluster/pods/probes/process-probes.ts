@@ -31,7 +31,7 @@ export interface ProcessProbesOptions extends ProbesOptions {
    * Called with the Event for a run of a probe in two cases:
    *
    * - The run succeeds with a warning.
-   * - The run ends with an error, so that the probe has neither succeeded nor failed.
+   * - The run ends with an error. Such a run counts neither as a success nor as a failure of the probe.
    *
    * If the probe fails, `onFailure` is called instead.
    */

@@ -52,8 +52,8 @@ export async function cleanState(
  * Returns the controller that removes the files of a deleted Pod if the Pod ended before the cluster was started. The runtime removes the
  * files of all other deleted Pods.
  *
- * @param existing the objects that existed when `cleanState` was called. The controller is called for each Pod among them, because the
- *   watch sends no event for a Pod that was deleted before the first list.
+ * @param existing the result of `cleanState`. When the controller starts, it processes each Pod in `existing`, because the watch sends no
+ *   event for a Pod that was deleted before the first list request.
  * @param isRun returns true for the uid of a Pod whose files the runtime removes.
  */
 export function podCleaner(

@@ -19,9 +19,10 @@ export interface PodHostName {
 const [maxHostname, maxNodename] = [63, 64]
 
 /**
- * Returns the host names of a Pod with a separate network. `hostNetwork` is ignored.
+ * Returns the host names of a Pod that does not use the network of its node. The function does not read `hostNetwork`.
  *
- * @throws {Error} with the message of the kubelet for an invalid name, and for a fully qualified name that is too long for the kernel.
+ * @throws {Error} if a name is invalid, or if a fully qualified name is too long for the kernel. The message of the error is that of the
+ *   kubelet.
  */
 export function podHostName({ metadata, spec }: ReadonlyPod, clusterDomain: string): PodHostName {
   const { hostnameOverride, hostname = '', subdomain = '', setHostnameAsFQDN } = spec ?? {}

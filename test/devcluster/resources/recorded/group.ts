@@ -69,8 +69,10 @@ export function each(table: Readonly<Record<string, readonly (JsonValue | undefi
 }
 
 /**
- * Returns a change that sets each leaf of a value by its own path. The name of a request omits the middle of a long value. Two changes that
- * set one long value each could therefore have the same name. With a path for each leaf, the names differ.
+ * Returns a change that contains a separate path for each leaf of a value, instead of one path for the whole value.
+ *
+ * The name of a request contains the path and the value of each change, but omits the middle of a long value. Two changes with different
+ * long values at the same path could therefore have the same name. A single leaf is usually short, so the name contains the whole leaf.
  */
 export function leavesAt(path: string, value: JsonValue): Change {
   const items: (readonly [string, JsonValue | undefined])[] = Array.isArray(value)

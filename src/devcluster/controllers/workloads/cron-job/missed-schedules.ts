@@ -69,8 +69,11 @@ export interface DueTime {
 }
 
 /**
- * Returns the scheduled time for which a Job is due. The time is later than `status.lastScheduleTime`, so a deleted Job is not started
- * again. Returns undefined when `missedTimes` returns undefined.
+ * Returns the scheduled time for which a Job is due. If no Job is due, `time` is undefined in the result. If `missedTimes` returns
+ * undefined, the result is undefined.
+ *
+ * The scheduled time is always later than `status.lastScheduleTime`. If a user deletes the Job of `lastScheduleTime`, the Job is therefore
+ * not created again.
  */
 export function dueTime(cronJob: CronJob, now: number, schedule: Schedule): DueTime | undefined {
   const missed = missedTimes(cronJob, now, schedule, true)

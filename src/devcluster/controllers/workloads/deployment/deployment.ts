@@ -112,9 +112,9 @@ async function updateNewest(deployment: Deployment, context: ReconcileContext): 
 }
 
 /**
- * @param isResumed true if this reconcile has written the reason `DeploymentResumed`. The reason `NewReplicaSetCreated` is then not
- *   written. In kube-controller-manager, the write of this reason fails with a conflict. The next reconcile finds the new ReplicaSet, and
- *   does not report its creation.
+ * @param isResumed true if this reconcile has already written the reason `DeploymentResumed`. If `isResumed` is true, this reconcile does
+ *   not write the reason `NewReplicaSetCreated`, as in kube-controller-manager: there, the update of the status with `NewReplicaSetCreated`
+ *   fails with a conflict, and the next reconcile does not repeat this update, because the new ReplicaSet already exists.
  */
 async function rollOut(before: Deployment, { isResumed }: { readonly isResumed: boolean }, context: ReconcileContext): Promise<Result> {
   if (isScaled(before, context)) await scale(before, context)

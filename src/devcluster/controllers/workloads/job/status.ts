@@ -19,15 +19,16 @@ type Conditions = NonNullable<NonNullable<Job['status']>['conditions']>
 /**
  * Writes the status of a Job, and removes the finalizers of counted Pods:
  *
- * - The first request writes the UIDs of the ended Pods. If there is an outcome, the request also writes the condition `outcome.target`.
- * - Then the finalizers of the ended Pods are removed. If there is an outcome or the Job is being deleted, the finalizers of all Pods in
- *   `tally` are removed.
- * - The second request writes the incremented counters. If there is an outcome, all ended Pods are counted, and no Pod is terminating, the
- *   request also writes the condition `Complete` or `Failed`. If no finalizer is removed and the Job does not get this condition, there is
- *   no second request.
+ * - The first request writes the UIDs of the ended Pods that the function `counted` selects. If `outcome` is set, the request also writes
+ *   the condition with the type `outcome.target`.
+ * - Then the finalizers of the ended Pods are removed. A Pod that `podsToReplace` returns keeps its finalizer. If `outcome` is set or the
+ *   Job is being deleted, the finalizers of all Pods in `tally` are removed instead.
+ * - The second request writes the incremented counters. The request also writes the condition `Complete` or `Failed` if `outcome` is set,
+ *   each ended Pod is counted, and no Pod is terminating. If no finalizer is removed and neither condition is written, there is no second
+ *   request.
  *
- * @param tally the Pods with their states at the beginning of the reconcile. A Pod that ends or is deleted during the reconcile therefore
- *   counts as running. If the Job has failed, however, Pods that have not ended count as failed.
+ * @param tally the Pods with their states at the beginning of the reconcile. If a Pod ends or is deleted during the reconcile, the Pod
+ *   still counts as running. Exception: if the Job has failed, Pods that have not ended count as failed.
  */
 export async function writeProgress(job: Job, tally: Tally, outcome: Outcome | undefined, context: ReconcileContext): Promise<void> {
   const current = controlledBy(podsByController, job, context)

@@ -317,8 +317,8 @@ const jobTemplate = { spec: { restartPolicy: 'Never', containers: [{ name: 'main
 const policy = { rules: [{ action: 'FailJob', onExitCodes: { operator: 'In', values: [1] } }] }
 const indexed = { 'spec.completionMode': 'Indexed', 'spec.completions': 5 }
 /**
- * The usual value of the field `onExitCodes` in the tested Pod failure policies. The function `onExitCodes` returns a policy with this
- * value, in which `changes` adds or replaces fields.
+ * The usual value of the field `onExitCodes` in the tested Pod failure policies. The function `onExitCodes` returns a policy with one rule.
+ * In this rule, the field `onExitCodes` is a copy of the usual value, and `changes` adds or replaces fields of the copy.
  */
 const exitCodes = { operator: 'In', values: [1, 2] }
 const onExitCodes = (changes: JsonObject): JsonObject => ({ rules: [{ action: 'FailJob', onExitCodes: { ...exitCodes, ...changes } }] })
