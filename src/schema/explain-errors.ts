@@ -68,9 +68,12 @@ function explainValue(node: SchemaNode, value: JsonValue, at: Place, found: Expl
 }
 
 /**
- * Adds the errors of a value to `found`, and returns the number of successful checks as kube-openapi counts them. Unlike `explainValue`,
- * this function does not remove the schema errors of the value itself if the value is unchanged. The function uses `old` for two purposes.
- * It omits the schema errors of unchanged fields and items. It also does not validate an unchanged value as a built-in type.
+ * Adds the errors of a value to `found`. Returns the number of successful checks as kube-openapi counts them. If `old` is the old value,
+ * the following rules apply:
+ *
+ * - If a field or an item of the value is unchanged, its schema errors are omitted.
+ * - If the value as a whole is unchanged, the function does not validate it as a built-in type. The function still adds the other schema
+ *   errors of the value to `found`. `explainValue` then removes these errors.
  */
 function explainWithoutRatcheting(node: SchemaNode, value: JsonValue, at: Place, found: Explanation, old: OldValue): number {
   if (value !== null && node.open && isDeeperThan(value)) {

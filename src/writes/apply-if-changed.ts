@@ -42,8 +42,11 @@ const annotationPrefix = 'applied.proreus.dev'
 const maxForms = 10_000
 
 /**
- * The result of the last apply request for an object. While the desired object and the stored object stay the same, `applyIfChanged` sends
- * no further request. An entry exists only if the desired object cannot be compared with the cached object, for one of these reasons:
+ * The last apply request for an object: the hash of the desired object, and the form in which the API server stored the object. While the
+ * desired object and the stored form stay the same, `applyIfChanged` sends no further request.
+ *
+ * A `StoredForm` exists only in the following cases. In these cases, the cached object can differ from the desired object although a
+ * request would change nothing:
  *
  * - The API server stores a value in another form, e.g. `1` for the quantity `1000m`.
  * - The cache has a view that omits fields.

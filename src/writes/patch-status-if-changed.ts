@@ -1,4 +1,7 @@
-/** `patchStatusIfChanged`: patches the fields of a status that differ. If no field differs, no request is sent. */
+/**
+ * `patchStatusIfChanged`: patches only the fields of a status whose new values differ from the values in the object. If no value differs,
+ * no request is sent.
+ */
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import { effectiveMergePatch } from '../api/merge-patch.ts'

@@ -1,6 +1,7 @@
 /**
- * Tests of CronJobs. No test waits for a scheduled time. Instead, a CronJob has a daily schedule whose latest time was a few minutes ago.
- * Its `lastScheduleTime` is set to an earlier day, so the CronJob has missed this latest time.
+ * Tests of CronJobs. No test waits for a scheduled time. Instead, a test creates a CronJob with a daily schedule whose last scheduled time
+ * was a few minutes ago. The test sets the `lastScheduleTime` of the CronJob to an earlier day, so the CronJob has missed its last
+ * scheduled time.
  */
 import t from 'tap'
 import { pod as podType } from '../../src/api/builtin.ts'
@@ -89,10 +90,12 @@ function untilEvent(key: NamespacedKey, reason: string): Promise<{ type?: string
 }
 
 /**
- * Changes the schedule to the hour and minute of `time`, which is in the past, and waits until `isReached` resolves to true.
+ * Changes the schedule of the CronJob to the hour and minute of `time`, which is in the past. Then changes a label of the CronJob
+ * repeatedly until `isReached` resolves to true.
  *
- * The controller does not start the Job for `time` when the schedule changes, but at a later change of the CronJob. The function therefore
- * also changes a label. The label is changed repeatedly, because the controller may process several changes together.
+ * When the schedule changes, the controller starts no Job for `time`. The controller considers `time` only when the CronJob changes again,
+ * so the function changes a label. One change of the label is not always sufficient, because the controller may process several changes
+ * together.
  */
 async function reschedule(key: NamespacedKey, time: number, what: string, isReached: () => Promise<boolean>): Promise<void> {
   await client.patch(batch.cronJob, key, { spec: { schedule: dailyAt(time) } })

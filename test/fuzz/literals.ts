@@ -80,8 +80,8 @@ const sameTexts: Readonly<Record<string, string>> = {
 }
 
 /**
- * Returns a random string literal as an argument for the function `name`. The function accepts some of the possible literals and rejects
- * the others. Returns undefined if `textsFor` has no strings for the function.
+ * Returns a random string literal as an argument for the CEL function `name`. Some of the possible literals are invalid for the CEL
+ * function. Returns undefined if no literals are listed for the CEL function.
  */
 export function argumentFor(dice: Dice, name: string): string | undefined {
   const texts = textsFor[sameTexts[name] ?? name]

@@ -98,8 +98,9 @@ export function impersonate(
 }
 
 /**
- * One part of the impersonated user: the user name, the uid, a group or an extra value. The part is described by the resource and the name
- * with which an RBAC rule permits its impersonation.
+ * A part of the impersonated user: the user name, the uid, a group or an extra value. `resource` and `name` are the resource and the name
+ * that an RBAC rule for this part contains. For example, an RBAC rule for the resource `groups` and the name `developers` can permit the
+ * impersonation of the group `developers`.
  */
 type Subject = Pick<AuthorizationAttributes, 'resource' | 'name'> & Partial<AuthorizationAttributes>
 

@@ -52,9 +52,11 @@ class Copies {
   }
 
   /**
-   * Marks `value`, and all objects and lists in it, as not copied, so that the next operation that changes them makes copies first. Call
-   * this method for the value of a `copy` operation. The document then contains the value at two paths, and a change in place at one path
-   * would also change the other path.
+   * Removes `value`, and all objects and lists in `value`, from the set of copies. If a later operation changes one of these objects or
+   * lists, the operation makes a new copy first.
+   *
+   * Call this method for the value that a `copy` operation adds. After this operation, the document contains the same value at two paths. A
+   * change in place at one path would also change the value at the other path.
    */
   share(value: JsonValue | undefined): void {
     if (value === undefined || !this.#copies.delete(value)) return

@@ -176,10 +176,9 @@ export class ObjectStore {
   }
 
   /**
-   * Deletes an object. Resolves with:
-   *
-   * - the last state of the object, which has the resourceVersion of the deletion, when the deletion is committed.
-   * - undefined if another write has changed the object since the caller read it. Nothing is deleted.
+   * Deletes an object. If another write has changed or deleted the object since the caller read it, nothing is deleted, and the method
+   * resolves to undefined. Otherwise, the method resolves as soon as the deletion is committed. The result is then the last state of the
+   * object, with the resourceVersion of the deletion.
    *
    * @param expected the object that the caller read from the store.
    * @throws {StatusError} 500 when the deletion cannot be stored. The object is then unchanged.

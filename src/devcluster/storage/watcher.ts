@@ -1,6 +1,6 @@
 /**
- * The events of one watch. The watch first sends the existing objects, or the logged changes after a revision. Then it sends each new
- * change of the store.
+ * The events of one watch. If the watch starts after a revision, the watch first sends the changes that the store has logged since this
+ * revision. Otherwise, the watch first sends the existing objects. After that, the watch sends each new change.
  */
 import type { Clock, Timer } from '../../runtime/clock.ts'
 import type { JsonObject } from '../../api/json.ts'

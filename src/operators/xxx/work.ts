@@ -57,8 +57,13 @@ export function boundNode({ observed, options }: Work): string | undefined {
 export type Creation = 'created' | 'exists' | Reason
 
 /**
- * Creates a Job. The function resolves to `created`, to `exists` after the error AlreadyExists, or to the reason after an error with the
- * status code 403 or 422. The function rejects with all other errors.
+ * Creates a Job. Resolves to one of these values:
+ *
+ * - `created` if the Job has been created.
+ * - `exists` if the API server returns the error AlreadyExists.
+ * - a `Reason` for the status of the Xxx if the API server rejects the Job with the error Forbidden (403) or Invalid (422).
+ *
+ * Rejects with all other errors.
  */
 export async function createJob(job: ObjectInput<batch.Job>, { client }: ReconcileContext): Promise<Creation> {
   try {

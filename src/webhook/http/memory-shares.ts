@@ -35,8 +35,8 @@ export interface MemoryShares {
 }
 
 /**
- * If the container has no memory limit, `processMemory` assumes half of the memory of the machine, but at most this number of bytes. A
- * process with 1 GiB can reach all documented limits of the webhook server.
+ * If the container has no memory limit, `processMemory` uses half of the memory of the machine as the memory limit, but at most this number
+ * of bytes. A memory limit of 1 GiB is sufficient for the greatest values in `docs/reference/limits.md`, e.g. ConversionReviews of 128 MiB.
  */
 const unlimitedBytes = 1024 * mebibyte
 /** The memory and the JavaScript heap of an idle process with all operators of this package. Both values were measured. */

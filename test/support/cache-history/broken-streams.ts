@@ -7,8 +7,8 @@ import type { Dice } from '../dice.ts'
 
 const expired = failure(410, 'Expired', 'too old resource version')
 /**
- * Each watch gets a random limit in bytes and ends after it has reached the limit. This constant is the greatest possible limit. If the
- * connection of a watch breaks, the last event is usually incomplete.
+ * The maximum of the random limit in bytes that each watch gets. If the connection of a watch breaks, the watch ends exactly at its limit.
+ * The last event is then usually incomplete. If the server ends a watch, the watch ends between two events, close to its limit.
  */
 const longestBytes = 30_000
 /** The number of objects in a page. The lists of the test have several pages. */

@@ -147,8 +147,12 @@ function withOrigin(cache: Cache, writer: string): OwnWrites {
 }
 
 /**
- * Records in `observations` which states of the object are outdated after a write of this process. Later reads of the view must not return
- * these states. `before` contains the uids of the objects with this key that the cache stored before the request.
+ * Records in `observations` the states that the view must not show any more after a write of this process:
+ *
+ * - If the response is an object: all older states of this object. If the write has deleted the object, all states of the object.
+ * - If the response is a `Status` with a uid: all states of the object with this uid, and of the objects whose uids are in `before`.
+ *
+ * `before` contains the uids of the objects that the cache stored for `key` before the request.
  */
 function expectFrom(observations: Observations, key: NamespacedKey, response: KubernetesObject | Status, before: readonly string[]): void {
   if (!isObjectResponse(response)) {

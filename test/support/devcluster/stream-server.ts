@@ -1,4 +1,7 @@
-/** Starts an API server with Pods whose containers run in the test, and clients that upgrade their HTTP connections to this server. */
+/**
+ * `startStreamServer`: starts an API server for tests of streams. The API server has several Pods. The processes of their containers are
+ * child processes of the test. The result has methods with which a test upgrades HTTP connections to the API server.
+ */
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'

@@ -76,8 +76,9 @@ const ownFolderModes = new Map([
 export const ownFolders: readonly string[] = [...ownFolderModes.keys()]
 
 /**
- * The maximum number of entries that are mounted one by one. If a folder other than `/` contains a path in `mountPoints`, the entries of
- * the folder are mounted one by one. If the folder has more entries than this maximum, the folder is mounted as a whole instead.
+ * The maximum number of entries in a folder whose entries are mounted one by one. If a path in `mountPoints` is below a folder, the entries
+ * of this folder are mounted one by one. If the folder has more entries than the maximum, the folder is mounted as a whole instead. The
+ * maximum does not apply to the folder `/`.
  */
 const maxEntries = 500
 

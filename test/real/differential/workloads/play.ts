@@ -1,6 +1,7 @@
 /**
- * Compares a real control plane with the embedded control plane: runs lives on both, and prints the differences as Markdown. A life is a
- * list of steps that create, change and delete a workload. Without the name of a life, all lives run.
+ * Compares a real control plane with the embedded control plane, and prints the differences as Markdown. Both control planes execute the
+ * same lives. A life is a list of steps that create, change and delete a workload. The arguments are the names of the lives. If no name is
+ * given, all lives are executed.
  *
  *     node test/real/differential/workloads/play.ts [--all] [life…]
  *

@@ -13,11 +13,12 @@ import type { JsonObject, JsonValue } from '../../../../src/api/json.ts'
 type Leaves = ReadonlyMap<string, JsonValue>
 
 /**
- * Returns the momentary values of each state during the step, keyed by path.
+ * Returns the values that an object had only during the step. The result has one entry for each state during the step. The entry contains
+ * the values of the state, keyed by path.
  *
  * - A value is omitted if it is the same as before or after the step.
  * - A number is omitted if it is between the numbers before and after the step.
- * - A state is omitted if no values remain, or if the values are the same as in the previous entry of the result.
+ * - An entry is omitted if it has no values, or if it is the same as the previous entry of the result.
  *
  * @param onTheWay the states during the step
  * @example

@@ -204,13 +204,15 @@ class Shop {
   }
 
   /**
-   * Compares the current numbers with the expected numbers, and returns a line for each difference:
+   * Compares the current numbers of Pods, folders, processes and other resources with the expected numbers. Returns one line for each
+   * difference that `countDifferences` reports. The expected numbers are:
    *
-   * - The expected number of Pods is the number of replicas of the Deployment and the StatefulSet.
-   * - In `pods` and in `logs`, one folder is expected for each existing Pod.
-   * - In `persistent-volumes`, one folder is expected for each existing claim.
-   * - The other expected numbers are those in `before`, which were counted before the disturbances. Without `before`, the other numbers are
-   *   not compared.
+   * - Pods: the sum of the replicas of the Deployment and the replicas of the StatefulSet.
+   * - Folders in `pods`, and folders in `logs`: the number of existing Pods.
+   * - Folders in `persistent-volumes`: the number of existing PersistentVolumeClaims.
+   * - All other resources: the numbers in `before`. If `before` is absent, these resources are not compared.
+   *
+   * @param before the numbers before the disturbances
    */
   async #leaks(before?: ShopCounts): Promise<readonly string[]> {
     const pods = await this.#client.list(podType, { namespace })

@@ -22,8 +22,8 @@ interface Missed {
   /** The last scheduled time that has passed; undefined if the search found no scheduled time between `earliest` and now. */
   readonly latest?: number
   /**
-   * The approximate number of scheduled times between `earliest` and now. If there is only one scheduled time, the number is 0: the Job for
-   * this time is due now, so the time was not missed.
+   * If there are at least two scheduled times between `earliest` and now, this is the approximate number of these times. If there is one
+   * scheduled time or none, this is 0. A single scheduled time does not count as missed, because the Job for this time is due now.
    */
   readonly count: number
 }

@@ -1,5 +1,6 @@
 /**
- * A process that runs the network of a cluster until it is killed. Its arguments are a command prefix that enters the network namespace.
+ * A process that runs the network of a cluster. The process runs until a test kills it. The arguments of the process form the command that
+ * starts a program in the network namespace of the cluster.
  */
 import { ClusterNetwork } from '../../../../../src/devcluster/pods/network/cluster-network.ts'
 import { createLogger } from '../../../../../src/telemetry/logger.ts'
