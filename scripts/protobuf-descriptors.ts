@@ -229,9 +229,11 @@ function generate(modules: ReadonlyMap<string, GoModule>): string {
 }
 
 /**
- * Returns the kinds of the API versions that the embedded API server does not serve. A key of the result is an apiVersion, and its value
- * contains the kinds, separated by spaces. If the kind of a request body is one of these kinds, kube-apiserver rejects the body with a
- * different error than a body of an unknown kind. The embedded API server returns the same errors as kube-apiserver.
+ * Returns the kinds in those API versions of `k8s.io/api` that the embedded API server does not serve. A key of the result is an
+ * apiVersion, and its value contains the kinds of this version, separated by spaces.
+ *
+ * If the result contains the apiVersion and the kind of a request body, kube-apiserver rejects the body with a different error than a body
+ * of an unknown kind. The embedded API server returns the same errors as kube-apiserver.
  */
 function otherKinds(folder: string): Record<string, string> {
   const kinds: Record<string, string> = {}

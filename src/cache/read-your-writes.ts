@@ -34,8 +34,9 @@ export interface OwnWrites {
    *
    * @param object the response. The method does not change the response.
    * @param origin the reconcile that has sent the request; undefined when the sender is not a reconcile.
-   * @param sent the write request; when absent, the response is not checked for changes of other clients.
-   * @returns false when the response could not be stored, or may contain a change of another client that `sent.before` does not contain.
+   * @param sent the write request. If `sent` or `origin` is absent, the response is not checked for changes of other clients.
+   * @returns false when an error prevents the method from storing the response. Also false when the response may contain a change that
+   *   another client has made and that is missing from `sent.before`.
    */
   written<R extends ResourceType>(type: R, object: ObjectOf<R>, origin?: Origin, sent?: SentWrite): boolean
   /**

@@ -73,8 +73,8 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
    * or unknown option.
    */
   list(options: StoreListOptions<T> = {}): readonly DeepReadonly<T>[] {
-    // This check rejects unknown options. Without the check, an option `namespace` with a misspelled name would be ignored, and the list
-    // would contain the objects of all namespaces.
+    // This check rejects unknown options. Without the check, a misspelled `namespace` would be ignored, and the list would contain the
+    // objects of all namespaces.
     refuseOptions('cache.list', checkList(options, ''))
     const { namespace, labelSelector, index } = options
     const everywhere = namespace === undefined || namespace === ''

@@ -39,7 +39,7 @@ export interface MonitoringOptions {
    * The certificates of the webhook server. The monitoring servers use the same certificates. Undefined when there is no webhook server.
    */
   readonly certificates?: CertificateSource | undefined
-  /** The DNS names and IP addresses of a certificate that is issued for these servers. */
+  /** `names` and `ips`: the DNS names and the IP addresses in a certificate that Proreus issues for these servers. */
   readonly names: readonly string[]
   readonly ips: readonly string[]
   readonly tls: TlsOptions

@@ -25,7 +25,8 @@ export interface CompiledSchema {
    * - `object`: the pruned object; the same object if nothing changed.
    * - `unknown`: the sorted paths of the removed fields, e.g. `spec.list[0].bar`, followed by the sorted paths of unknown fields in the
    *   metadata of embedded resources.
-   * - `malformed`: the first error if kube-apiserver fails to decode an embedded resource.
+   * - `malformed`: the first error in an embedded resource that kube-apiserver cannot decode; absent if kube-apiserver can decode all
+   *   embedded resources.
    */
   prune(object: JsonObject): { object: JsonObject; unknown: readonly string[]; malformed?: FieldError }
   /**
@@ -39,8 +40,8 @@ export interface CompiledSchema {
    */
   unknownFields(object: JsonObject, limit?: number): readonly string[]
   /**
-   * Prunes an object that was converted from another version. Drops null fields that are not nullable and have no default. Applies no
-   * defaults.
+   * Prunes an object that was converted from another version. If the value of a field is null, and the field is not nullable and has no
+   * default, the field is removed. Applies no defaults.
    *
    * @param dropped receives the paths of the unknown fields, in the order and format of `unknown` in the result of `prune`. Not called if
    *   there are no unknown fields.

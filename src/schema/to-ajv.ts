@@ -81,8 +81,9 @@ function compileBuiltin(name: string, check: BuiltinCheck): Check {
 }
 
 /**
- * Compiles one check of a built-in type that is not compiled yet. If all checks are already compiled, returns false. A webhook server calls
- * this function until it returns false, so that later requests do not wait for the compilation.
+ * The checks of built-in types are compiled one at a time. This function compiles the next check, and returns true. If all checks are
+ * already compiled, the function returns false. A webhook server calls the function until it returns false, so that later requests do not
+ * wait for the compilation.
  */
 export function compileNextBuiltinCheck(): boolean {
   for (const [name, check] of builtinChecks) {

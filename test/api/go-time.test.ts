@@ -84,7 +84,10 @@ t.test('the zero time of Go is not written', async (t) => {
   t.equal(written('0001-01-01T00:00:00.5Z'), '0001-01-01T00:00:00Z')
 })
 
-/** The parsed time with its fraction, or the error message without the parsed text and the layout. */
+/**
+ * Returns the parsed time in UTC, with the fraction of the second. If `time` is an error message, returns the message without its
+ * beginning, which is `parsing time "…":` or `parsing time "…" as "…":`.
+ */
 function resultOf(time: ParsedTime, layout: string): string | undefined {
   if (typeof time === 'string') return /^parsing time ".*?": (.*)$/.exec(time.replace(` as "${layout}"`, ''))?.[1]
   const fraction = time.nanos === 0 ? '' : `.${String(time.nanos).padStart(9, '0').replace(/0+$/, '')}`

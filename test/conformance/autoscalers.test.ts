@@ -41,7 +41,10 @@ function untilReason(name: string, type: string, reason: string): Promise<autosc
   )
 }
 
-/** Resolves with the message of the autoscaler's Event with the reason `reason`. Controllers write Events after the status. */
+/**
+ * Resolves with the message of the autoscaler's Event that has the reason `reason`. The function waits for the Event, because the Event may
+ * be written later than the status.
+ */
 function untilEvent(name: string, reason: string): Promise<string> {
   const fieldSelector = `involvedObject.kind=HorizontalPodAutoscaler,involvedObject.name=${name}`
   return until(`${name} has an Event ${reason}`, async () => {

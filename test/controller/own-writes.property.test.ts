@@ -52,12 +52,14 @@ class Server {
   }
 
   /**
-   * Writes `value` for a reconcile or for another client. Each pair of a controller and a reconciled key has its own field. All other
-   * clients write the field `foreign`. If the field already has the value `value`, nothing changes.
+   * Sets a field of the object `name` to `value`. If the field already has this value, nothing changes. The writer determines the field:
    *
-   * If two controllers shared a field, a reconcile could write the value that the other controller has just written. This write would
-   * change nothing, but its response would contain the change of the other controller. The reconcile would then know this change, and no
-   * other reconcile would follow. This test, however, would require another reconcile.
+   * - A reconcile writes the field of its controller and its reconciled key. Each pair of a controller and a key has its own field.
+   * - All other clients write the field `foreign`.
+   *
+   * Controllers do not share a field, because the test would then fail without a bug: a reconcile could write the value that the other
+   * controller has just written. This write would change nothing, but the response would contain the change of the other controller. The
+   * reconcile would then know this change, and no further reconcile would follow. The test, however, requires a further reconcile.
    */
   put(name: string, by: By, value: number): KubernetesObject {
     const before = this.objects.get(name)

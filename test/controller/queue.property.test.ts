@@ -78,7 +78,8 @@ class Model {
   }
 
   /**
-   * Makes each entry ready whose `readyAt` has passed. If the entry is a timer, and its key is being processed, the timer stays pending.
+   * If the `readyAt` of an entry has passed, the entry becomes ready. Exception: while the key of a timer is being processed, the timer
+   * stays pending.
    */
   wake(): void {
     const timers = [...this.timers.values()].filter(({ key }) => !this.working.has(key))

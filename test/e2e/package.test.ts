@@ -134,8 +134,8 @@ export const parts = core_pod({} as never)
 `
 
 /**
- * Returns the text of a module that exports one function for each built-in resource type. The function returns parts of an object of this
- * type.
+ * Returns the text of the module `parts.ts`. For each built-in resource type, the module exports one function, which takes an object of the
+ * type and returns a shallow copy of the object. The module also exports a few other values whose types come from the package.
  */
 function partsOfResources(): string {
   const groups = Object.entries(proreus).filter(([, members]) => Object.values(members).some(isType))

@@ -48,8 +48,8 @@ interface Errors {
   /** The messages of Proreus and of the API server about values that an enum does not contain. */
   readonly texts: readonly [ours: readonly string[], theirs: readonly string[]]
   /**
-   * The message of the API server's rejection; empty when the spec is accepted. When the spec cannot be decoded, the rejection has no
-   * causes.
+   * The message with which the API server rejects the spec. Empty if the API server accepts the spec. If the API server cannot decode the
+   * spec, the rejection has no causes, so only this message describes the mistake.
    */
   readonly message: string
   readonly warnings: readonly string[]

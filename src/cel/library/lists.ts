@@ -120,8 +120,9 @@ function distinct(list: ListValue): ListValue {
 
 function containsAll(list: ListValue, part: ListValue): boolean {
   for (let index = 0; index < part.size; index += 1) {
-    // If an item of `part` does not match its schema, reading the item throws an error. If `list` is a field of the validated object,
-    // `containsAll` throws this error, too. If an expression created `list`, the item counts as not contained in `list`.
+    // If an item of `part` does not match its schema, `part.at` throws an error. If `list` is a `SchemaList`, e.g. a field of the validated
+    // object, `containsAll` throws the same error. If `list` is any other list, e.g. a list that an expression created, `containsAll`
+    // returns false.
     const item = list instanceof SchemaList ? part.at(index) : itemOrUndefined(part, index)
     if (item === undefined || !contains(list, item)) return false
   }

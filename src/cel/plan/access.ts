@@ -27,9 +27,12 @@ function fieldLookup(field: string): Lookup {
 const steps = new Set(['_?._', '_[_]', '_[?_]'])
 
 /**
- * Plans the operand of a selection or an index. cel-go resolves a whole chain such as `a.b[0].c` as one attribute. If the first operand `a`
- * is an optional, cel-go converts the value in the optional to a Go value and back to a CEL value (see `resolveAttribute`). cel-go does not
- * convert the intermediate values `a.b` and `a.b[0]`.
+ * Plans the operand of a selection or an index. cel-go resolves a whole chain such as `a.b[0].c` as one attribute. The planned operand has
+ * the same value as in cel-go:
+ *
+ * - If the operand is the first operand `a` of the chain, and the value of `a` is an optional, the result of `resolveAttribute` is used. In
+ *   cel-go, the content of the optional is converted to a Go value and back to a CEL value.
+ * - If the operand is an intermediate value, `a.b` or `a.b[0]`, its value is used unchanged.
  */
 function planStart(planner: Planner, operand: Expr): Attribute {
   const start = attributeOf(planner.plan(operand))

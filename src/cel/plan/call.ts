@@ -195,8 +195,8 @@ function isKnown(type: Type | undefined): boolean {
 }
 
 /**
- * Returns a predicate that is true if a value has the type. For a list or a map, the predicate tests only the first item or the first
- * entry. If this item cannot be read, because it does not match the schema of the list or map, the predicate is false.
+ * Returns a predicate that is true if a value has the type. In a list, the predicate tests only the first item. In a map, the predicate
+ * tests only the first entry. If the item or the entry cannot be read, because it does not match the schema, the predicate is false.
  */
 function guard(type: Type): (value: Value) => boolean {
   if (type.kind === 'dyn' || type.kind === 'parameter') return () => true

@@ -137,7 +137,10 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
     else this.#onEnd = listener
   }
 
-  /** Queues the existing objects, or the logged changes after `since`. Returns false when `since` is compacted. */
+  /**
+   * If `since` is undefined, queues the existing objects. Otherwise, queues the changes that the store has logged after the revision
+   * `since`. If `since` is older than the compacted revision of the store, queues an ERROR event, ends the watch, and returns false.
+   */
   #replay(): boolean {
     const { store, storageKey, namespace, since, matches, present } = this.#options
     if (since === undefined) {

@@ -50,8 +50,12 @@ export function textInV1({ metadata, spec }: Scheduled): string {
 }
 
 /**
- * Returns the field `metadata` of the converted object. If `text` is defined, the annotation `scheduleAnnotation` has the value `text`. If
- * `text` is undefined, the annotation `scheduleAnnotation` is absent. If this annotation does not change, returns an empty object.
+ * Returns an object whose field `metadata` contains the annotations of the converted object. If `text` is defined, the value of the
+ * annotation `scheduleAnnotation` is `text`. If `text` is undefined, the annotation `scheduleAnnotation` is absent. The other annotations
+ * are those of the source object.
+ *
+ * If the value of `scheduleAnnotation` is the same in the source object, the function returns an object without `metadata`. The framework
+ * then copies the metadata of the source object.
  */
 function withKept({ metadata }: Annotated, text: string | undefined) {
   const { [scheduleAnnotation]: before, ...others } = metadata?.annotations ?? {}

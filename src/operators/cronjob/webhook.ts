@@ -15,8 +15,9 @@ const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
 const labelsOfJobs = ['controller-uid', 'job-name', 'batch.kubernetes.io/controller-uid', 'batch.kubernetes.io/job-name']
 
 /**
- * Matches the value of a cron field, such as the minute, if the value matches the pattern `^\S+$` in the schema of v2. As in RE2, `\S` in
- * the pattern matches every character except space, tab, line feed, form feed and carriage return.
+ * Matches the same strings as `^\S+$`, which is the pattern of a cron field (e.g. the minute) in the schema of v2. The API server evaluates
+ * the pattern as RE2. In RE2, `\S` matches every character except space, tab, line feed, form feed and carriage return. In JavaScript, `\S`
+ * excludes more characters.
  */
 const schemaField = /^[^\t\n\f\r ]+$/
 

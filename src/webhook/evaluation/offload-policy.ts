@@ -17,8 +17,10 @@ const width = 96
  */
 const mostNameless = places / 8
 /**
- * Maximum number of field names that are found in only one sample of an ordinary body. An ordinary body repeats a few field names many
- * times, so most of its field names are found in several samples.
+ * The maximum number of rare field names in the samples of an ordinary body. A field name is rare if it is found in only one sample. In
+ * each sample, only the first field name counts.
+ *
+ * An ordinary body repeats a few field names many times, so most of its field names are found in several samples.
  */
 const mostSingle = places / 8
 

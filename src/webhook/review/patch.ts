@@ -172,8 +172,8 @@ function keysOf(items: JsonValue[], names: readonly string[]): string[] | undefi
   for (const item of items) {
     if (!isObject(item)) return undefined
     const values = names.map((name) => getOwn(item, name))
-    // Items are matched by their keys only if each item has at least one key, and all keys are strings, numbers or booleans. Otherwise, the
-    // items are matched by equality.
+    // If an item has none of the key fields, or the value of a key field is null, a list or an object, the items are matched by equality
+    // instead of by their keys.
     if (values.every((value) => value === undefined) || values.some((value) => typeof value === 'object')) return undefined
     keys.push(stringifyJson(values.map((value) => value ?? null)))
   }

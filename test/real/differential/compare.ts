@@ -27,8 +27,13 @@ const identities: readonly (readonly string[])[] = [
 
 /**
  * Returns the differences between `real` and `embedded`. List items are compared by identity, or by position if the items have no
- * identities (see `keyFunction`). In each object or list, the differences have the order of `real`. Differences in fields or items that
- * only `embedded` has come last.
+ * identities (see `keyFunction`).
+ *
+ * In each object or list, the differences have this order:
+ *
+ * 1. differences in fields or items of `real`, in the order of `real`
+ * 2. differences in fields or items that exist only in `embedded`
+ * 3. the difference in the order of the list items
  *
  * @example
  * differencesOf({ a: 1, b: [{ name: 'x' }] }, { a: 1, b: [] }) // [{ path: 'b[x]', real: { name: 'x' }, embedded: undefined }]

@@ -74,8 +74,8 @@ async function failuresOf(client: Client, objects: readonly WrittenObject[]): Pr
 let lastValue = 0
 
 /**
- * Starts several writers, which write at the same time. After a random number of writes, kills the cluster, and the writers stop. Returns
- * the number of acknowledged writes.
+ * Runs several writers at the same time, and kills the cluster after a random number of acknowledged writes. The writers stop when the
+ * cluster is killed. Returns the number of all acknowledged writes.
  */
 async function writeUntilKilled(
   client: Client,

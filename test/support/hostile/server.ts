@@ -1,4 +1,4 @@
-/** Starts a webhook server for the kind of the hostile reviews. */
+/** Starts a webhook server for the kind `Target` (reviews.ts), and sends AdmissionReviews to the server. */
 import type { Test } from 'tap'
 import type { Client } from '../../../src/client/client.ts'
 import { silentLogger } from '../../../src/telemetry/logger.ts'

@@ -113,10 +113,13 @@ export class Replicas {
   }
 
   /**
-   * Cuts the connections of the replica after the API server has executed a write, and before the replica gets the response.
+   * Waits until the API server has executed a write, and then cuts the connections of the replica. The replica does not receive the
+   * response to the write.
    *
    * @param text the verb and the path of the write
-   * @throws {Error} when the API server has not executed the write at least `times` times since `since`, within 20 s.
+   * @param times the required number of executed writes with this verb and path
+   * @param since the time from which executed writes are counted, in milliseconds since 1970
+   * @throws {Error} when the API server has executed fewer than `times` of these writes after a wait of 20 s.
    */
   async #cutAfter(replica: Replica, text: string, times: number, since: number): Promise<Replica> {
     replica.proxy.halfOpen({ direction: 'toClient', alsoNew: true })

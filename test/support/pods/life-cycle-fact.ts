@@ -33,8 +33,12 @@ export interface Outcome {
    */
   readonly containers: Readonly<Record<string, string>>
   /**
-   * The expected `lastState` of each container, such as `Error 1`. The value undefined means that the status must have no `lastState`. If a
-   * container has no entry in `last`, its expected `lastState` is the latest terminated state before the final state in `containers`.
+   * The expected `lastState` of each container, such as `Error 1`. If the value for a container is undefined, the status of the container
+   * must have no `lastState`.
+   *
+   * Default for a container without an entry: the latest terminated state in `containers`, not counting the final state. For example, the
+   * default for `running → Error 1 → running (1)` is `Error 1`. If `containers` has no such state, the status of the container must have no
+   * `lastState`.
    */
   readonly last?: Readonly<Record<string, string | undefined>>
   /** The status of each condition, followed by the reason if the condition has one. Default: the conditions are not compared. */

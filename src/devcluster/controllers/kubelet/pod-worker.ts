@@ -329,8 +329,8 @@ export class PodWorker {
   }
 
   /**
-   * Returns false while a container of the ended sandbox is still active. When no container is active, resets all containers that must
-   * begin again in the new sandbox to the state `waiting`, and returns true.
+   * If a container of the ended sandbox is still active, returns false. Otherwise, sets the state of each container that must begin again
+   * in the new sandbox to `waiting`, and returns true.
    */
   #leaveSandbox(): boolean {
     if (this.#active.length > 0) return false

@@ -33,9 +33,9 @@ export async function endPosition(log: ContainerLog): Promise<LogPosition> {
 }
 
 /**
- * Resolves with the position of the first of the last `lines` log entries before `end` (k8s.io/cri-client/pkg/logs:
- * findTailLineStartIndex). A long line of output consists of several log entries. Unlike the kubelet, this function also searches the older
- * files of the log.
+ * Resolves with the position at which the last `lines` log entries before `end` begin (k8s.io/cri-client/pkg/logs: findTailLineStartIndex).
+ * If the log has fewer entries, the position is the beginning of the oldest file. A long line of output consists of several log entries.
+ * Unlike the kubelet, this function also searches the older files of the log.
  */
 export async function tailPosition(log: ContainerLog, lines: number, end: LogPosition): Promise<LogPosition> {
   if (lines <= 0) return end

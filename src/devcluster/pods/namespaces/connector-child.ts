@@ -30,8 +30,8 @@ export class ConnectorChild {
     child.on('message', (message, handle) => this.#receive(message, handle))
     this.ended = new Promise((resolve) => {
       child.on('exit', () => {
-        // `child` is nsenter. The process in the network namespace is a child process of nsenter, and can still be running after nsenter
-        // has ended. The child process ends when the IPC channel closes.
+        // `child` is nsenter. nsenter starts the connector process in the network namespace. When nsenter has ended, the connector process
+        // can still be running. The connector process ends when the IPC channel closes.
         if (child.connected) child.disconnect()
         resolve()
         void errors.then((words) => this.#fail(new Error(words.trim() === '' ? 'the network has been removed' : words.trim())))

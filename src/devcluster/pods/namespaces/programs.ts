@@ -63,7 +63,7 @@ export async function startProgram(command: readonly string[], stdio: StdioOptio
     const child = spawn(program, parameters, { env: { ...programEnvironment, ...environment }, stdio, detached: true, cwd: '/' })
     // If the event `error` comes first, `once` rejects. `child` may then have no streams.
     await once(child, 'spawn')
-    // A later error means that a signal or a message could not be sent.
+    // After the start, an event `error` means that a signal or a message could not be sent. Such events are ignored.
     child.on('error', () => undefined)
     return child
   } catch (error) {

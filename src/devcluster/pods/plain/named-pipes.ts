@@ -100,8 +100,8 @@ function removeFiles(paths: PipePaths): void {
  */
 export function openEndOfProcess(file: string | undefined, mode: 'read' | 'write'): number | 'ignore' {
   if (file === undefined) return 'ignore'
-  // This descriptor is open for reading and writing, so both sides of the named pipe are open. Without this descriptor, the next `openSync`
-  // would wait until the driver opens the other side. If the driver had been killed, it would wait forever.
+  // This descriptor is open for reading and writing, so both ends of the named pipe are open. Without this descriptor, the next `openSync`
+  // would block until the driver opens the other end. If the driver had been killed, `openSync` would block forever.
   const both = openSync(file, O_RDWR | O_NONBLOCK)
   try {
     return openSync(file, mode === 'read' ? O_RDONLY : O_WRONLY)

@@ -11,10 +11,11 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /**
  * Sends a request, and follows redirects to the same host (k8s.io/kubernetes/pkg/probe/http: RedirectChecker). Returns the last response. A
- * redirect to another host is not followed, and is therefore the last response. The caller has to read or close the response.
+ * redirect to another host is not followed, and is therefore the last response. The caller must read or close the response.
  *
- * @throws {HttpError} when `sendGet` throws an `HttpError`, at the tenth redirect, and when the location of a redirect is invalid.
- * @throws the reason of `options.signal` when the signal aborts with another reason than a `DeadlineExceeded`.
+ * @throws {HttpError} when `sendGet` throws an `HttpError`, when the tenth redirect to the same host arrives, or when the `Location` header
+ *   of a redirect is invalid.
+ * @throws the reason of `options.signal` when the signal aborts and the reason is not a `DeadlineExceeded`.
  */
 export async function httpGet(request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
   let current = request

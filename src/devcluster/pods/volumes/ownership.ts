@@ -6,7 +6,7 @@ import { codeOf, statsOf, unlessMissing } from './file-system.ts'
 /** A change of one file or folder. For a symbolic link, the owner of the link itself changes, and `mode` is absent. */
 export interface OwnershipChange {
   readonly path: string
-  /** The number of the user in the containers. Default: unchanged. */
+  /** The user ID (UID) of the new owner, as the containers see the UID. Default: the owner is unchanged. */
   readonly uid?: number
   /** The group ID (GID) of the new group, as the containers see the GID. Default: the group is unchanged. */
   readonly gid?: number

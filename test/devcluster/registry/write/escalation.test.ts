@@ -1,4 +1,10 @@
-/** Tests of Roles that a user must not write: the limit of rights, and the error for a user with a broken binding. */
+/**
+ * Tests of the privilege escalation prevention of RBAC:
+ *
+ * - A Role that grants more than the maximum number of rights is rejected, unless the user is a member of `system:masters`.
+ * - If a binding of the user refers to a role that does not exist, the error contains the name of this role.
+ * - A custom type in the API group of RBAC is not treated as a Role or a binding.
+ */
 import t from 'tap'
 import { ruleAuthorizer } from '../../../../src/devcluster/access/authorizer.ts'
 import { fixture, foo, foos, refusal } from '../../../support/devcluster/registry.ts'

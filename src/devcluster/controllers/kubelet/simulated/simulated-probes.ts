@@ -38,7 +38,7 @@ export class SimulatedProbes implements Probes {
     return this.isStarted && this.#probes.get('readiness')?.isSuccess === true
   }
 
-  /** The time of the next probe run that fails or can change the result of its probe. Infinity when there is no such run. */
+  /** The time at which a probe runs next. Runs that would only repeat a confirmed success are skipped. Infinity when no run remains. */
   get due(): number {
     return Math.min(...this.#active.map((kind) => this.#probes.get(kind)?.nextAt ?? Number.POSITIVE_INFINITY))
   }

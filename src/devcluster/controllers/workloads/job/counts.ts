@@ -119,10 +119,12 @@ export function failures(job: Job, failed: readonly ReadonlyPod[]): readonly Rea
 }
 
 /**
- * Returns the counters after the UIDs of the ended Pods are added to `uncounted`. For an Indexed Job, the UIDs of succeeded Pods are not
- * added.
+ * Returns a copy of the counters. In the copy, `uncounted` also contains the UIDs of these ended Pods:
  *
- * @param countsAll true when the Job has failed. Pods that have not ended then also count as failed.
+ * - the succeeded Pods, unless the Job is an Indexed Job
+ * - the failed Pods that `failures` returns, except those for which `isHeld` returns true
+ *
+ * @param countsAll true when the Job has failed. If `countsAll` is true, Pods that have not ended are counted as failed Pods.
  * @param isHeld returns true for a failed Pod that must not be counted yet.
  */
 export function counted(

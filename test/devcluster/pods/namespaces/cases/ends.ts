@@ -22,8 +22,8 @@ echo ready
 sleep 1000`
 
 /**
- * Checks that the traces on the machine equal `before`. Waits at most 10 seconds for this state, because processes and networks may remain
- * visible for a moment after they have ended.
+ * Checks that the processes, mounts, network links and temporary files on the machine are the same as in `before`. The check waits at most
+ * 10 seconds for this state, because processes and networks may remain visible for a moment after they have ended.
  */
 async function isAsBefore(t: Test, before: ReturnType<typeof traces>): Promise<void> {
   await until('nothing is left', () => JSON.stringify(traces()) === JSON.stringify(before), 10_000).catch(() => undefined)

@@ -1,4 +1,4 @@
-/** The life of a PodDisruptionBudget: the steps that create, change and delete it, and evictions. */
+/** The life of a PodDisruptionBudget: the steps that create, change and delete the PodDisruptionBudget, and the steps that evict Pods. */
 import type { JsonObject } from '../../../../../src/api/json.ts'
 import { apps } from '../../../../../src/api/kubernetes/apps.ts'
 import { core } from '../../../../../src/api/kubernetes/core.ts'
