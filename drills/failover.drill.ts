@@ -37,8 +37,8 @@ const gadgets = Array.from({ length: 10 }, (_, index) => `gadget-${index}`)
 /** Milliseconds for which a leader is paused or disconnected. In this time, the Lease expires. */
 const awayMs = lease.leaseDurationMs + 3_000
 /**
- * Time limit in milliseconds until another replica has become the leader. It includes the time until the Lease expires, and delays on a
- * busy machine.
+ * Time limit in milliseconds for another replica to become the leader. The limit is sufficient for the expiration of the Lease and for
+ * delays on a busy machine.
  */
 const takeoverMs = 30_000
 /** Milliseconds between two changes of Gadgets. */

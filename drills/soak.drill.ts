@@ -32,7 +32,7 @@ process.stderr.write(`--seconds ${seconds} --seed ${seed}\n`)
  * response, and the longest back-off.
  */
 const settleMs = 150_000
-/** Time limit in milliseconds until all objects are reconciled when there are no faults. */
+/** When there are no faults, all objects must be reconciled within this time, in milliseconds. */
 const promptMs = 20_000
 /** Interval in milliseconds at which the heap is measured. */
 const sampleMs = 2_000

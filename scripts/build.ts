@@ -76,8 +76,8 @@ const bundle = await rollup({
   // because the whole package is used.
   treeshake: false,
   onLog: (_level, log) => {
-    // A cycle of imports is harmless if the modules use each other only in functions that run later. Any other message of rollup is an
-    // error in this package.
+    // Messages of rollup about cycles of imports are ignored. Such a cycle is harmless if the modules use each other only in functions that
+    // run later. Every other message of rollup indicates an error in this package, and ends the build.
     if (log.code === 'CIRCULAR_DEPENDENCY') return
     throw new Error(`${log.code}: ${log.message}`)
   },

@@ -269,9 +269,9 @@ export const Type = {
    * Returns the schema of a built-in type, e.g. `PodTemplateSpec`. To keep the CRD small, the CRD describes the value as an object with any
    * fields. The options `properties` and `required` add fields to the CRD, for validation without a webhook, or for CEL rules.
    *
-   * The webhooks of the kind and the command `proreus validate` check the value against the type in the API server's OpenAPI documents. The
-   * custom resource does not get the defaults of the built-in type. The API server applies these defaults when the operator creates another
-   * object with the value, e.g. a Deployment.
+   * The command `proreus validate` and the kind's webhooks check the value against the description of the built-in type in the API server's
+   * OpenAPI documents. The custom resource does not get the defaults of the built-in type. The API server applies these defaults when the
+   * operator creates another object with the value, e.g. a Deployment.
    *
    * @example
    * Type.Object({

@@ -306,8 +306,13 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Returns true if an object was deleted, or removed from the view, before a late response with this metadata arrived. This is the case if
-   * the store lacks the object, although the list or watch has sent all changes up to the resourceVersion of the response.
+   * Returns true if the object in a late response was deleted, or removed from the view, before the response arrived. The function
+   * recognizes such an object by two conditions:
+   *
+   * - Neither the store nor a list that is being stored contains the object.
+   * - The list or the watch has already sent all changes up to the resourceVersion of the response.
+   *
+   * @param metadata the metadata of the object in the response.
    */
   #isGone(metadata: DeepReadonly<ObjectMeta>): boolean {
     const stored = this.store.get(metadata)

@@ -11,12 +11,12 @@ import { compareResourceVersions } from '../api/resource-version.ts'
 /**
  * Maximum number of entries in `#deletions`, and in `#departures`. If a map exceeds the maximum, its oldest entry is removed.
  *
- * Usually, a DELETED event of the watch removes an entry. No DELETED event removes the following entries, so most of them stay in the map
- * until the next list, and without a maximum, the maps could become too large:
+ * Usually, a DELETED event of the watch removes the entry of an object. The following entries are not removed by a DELETED event. Most of
+ * them stay in their map until the next list, so the maps could become too large without a maximum:
  *
- * - entries of `#deletions` in a view with a selector
- * - entries of `#departures` for objects that did not match the selector before the write either
- * - entries of both maps whose DELETED event arrived before the response to the write request
+ * - an entry of `#deletions` in a view with a selector
+ * - an entry of `#departures` for an object that matched the selector neither before nor after the write
+ * - an entry of either map, if the DELETED event of the object arrived before the response to the write request
  */
 const maxRemembered = 10_000
 

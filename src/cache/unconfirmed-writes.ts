@@ -7,11 +7,11 @@ import type { Store } from './store.ts'
 import { metadataOf } from './store.ts'
 
 /**
- * An object that another client or another reconcile changed before a reconcile of this process wrote the object. The reconcile that wrote
- * the object did not see this change.
+ * An object that a reconcile of this process wrote without knowledge of an earlier change. Another client or another reconcile of this
+ * process made the earlier change.
  *
- * After an interruption of the watch, `UnconfirmedWrites` cannot know whether another client changed the object. In this case,
- * `UnconfirmedWrites` returns an `Overtaken` if such a change is possible.
+ * After an interruption of the watch, `UnconfirmedWrites` does not know the states that the watch missed. Therefore, `UnconfirmedWrites`
+ * also returns an `Overtaken` for an object that another client may have changed during the interruption.
  */
 export interface Overtaken<T> {
   /** The state in the store before the first unconfirmed write of this process; undefined when the store did not contain the object. */

@@ -24,9 +24,9 @@ export function keptAnnotation({ group }: Pick<Kind, 'group'>, version: string):
 }
 
 /**
- * Removes the annotations `conversion.GROUP/VERSION` for all versions of the kind from a copy of the metadata. Returns the copy, and the
- * values of the removed annotations that are strings. If the metadata has no such annotation, the function returns the original metadata
- * object. If the metadata is not an object, the returned metadata is undefined.
+ * Removes the annotations `conversion.GROUP/VERSION` for all versions of the kind from a copy of the metadata. Returns the copy and the
+ * values of the removed annotations. Values that are not strings are omitted. If the metadata has no such annotation, the function returns
+ * the original metadata object. If the metadata is not an object, the returned metadata is undefined.
  */
 export function takeKeptAnnotations(kind: Kind, metadata: JsonValue | undefined): TakenAnnotations {
   const texts = new Map<string, string>()

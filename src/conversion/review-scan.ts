@@ -189,8 +189,9 @@ class Scan {
   }
 
   /**
-   * Returns the next object of the list at the current position, and moves past this object. The list is not checked again, because
-   * `list` has already checked it.
+   * Returns the next object of a list, and moves the current position to the end of this object. Before the call, the current position must
+   * be after the opening bracket of the list or after the previous object. The object is not checked, because `list` has already checked
+   * all objects of the list.
    */
   item(index: number): ScannedObject {
     this.#takes(comma)

@@ -334,8 +334,10 @@ export class LeaderElector {
   }
 
   /**
-   * Records that the Lease has been deleted. The leader may still lead, so a candidate waits until the deleted Lease would have expired,
-   * but at most until `leaseDurationMs` after the last renewal. By then, a leader with the same options has ended its term.
+   * Records that the Lease has been deleted. The leader may still lead, so a candidate waits until the deleted Lease would have expired. If
+   * the duration in the deleted Lease is longer than the option `leaseDurationMs` of the candidate, the candidate waits only for
+   * `leaseDurationMs`. Each of these durations begins when the candidate first saw the latest spec of the Lease. When `leaseDurationMs` is
+   * over, a leader with the same options has ended its term.
    */
   #deleted(): void {
     if (this.#observed !== undefined) this.#observed.isDeleted = true

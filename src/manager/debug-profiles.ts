@@ -17,12 +17,12 @@ const defaultSeconds = 10
  */
 const snapshotBytesPerHeapByte = 14
 /**
- * Additional memory that V8 needs for a snapshot, in bytes for each byte of the large objects. Large objects are too large for the ordinary
- * pages of the heap.
+ * Memory that V8 needs for a snapshot in addition to `snapshotBytesPerHeapByte`. The unit is bytes for each byte of the large objects. A
+ * large object is an object that does not fit into an ordinary page of the heap.
  *
  * In a snapshot, each index of an array has a name, and all arrays share the names. V8 allocates 1024 bytes for each name
- * (`v8::internal::StringsStorage`). In the heap, an index needs only 8 bytes. Only long arrays and hash tables need many names, and both
- * are large objects.
+ * (`v8::internal::StringsStorage`). In the heap, the element at an index needs only 8 bytes. Only long arrays and hash tables need many
+ * names, and both are large objects.
  */
 const snapshotBytesPerLargeByte = 1024 / 8
 

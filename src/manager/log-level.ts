@@ -29,9 +29,11 @@ export function setLogLevel(logger: Logger, level: string): void {
 }
 
 /**
- * Installs a handler for SIGUSR2, except on Windows, which has no SIGUSR2. The signal changes the log level to `debug`. If the level is
- * already `debug`, the signal restores the level before `debug`, or `info` if the process started with `debug`. SIGUSR1 is not used, because
- * it starts the inspector of Node.js.
+ * Installs a handler for SIGUSR2, except on Windows, which has no SIGUSR2. SIGUSR1 is not used, because it starts the inspector of Node.js.
+ *
+ * If the log level is not `debug`, the signal changes the log level to `debug`. If the log level is `debug`, the signal restores the
+ * previous level. If there is no previous level, because the process started with the level `debug`, the signal changes the log level to
+ * `info`.
  *
  * @returns the function that removes the handler.
  */

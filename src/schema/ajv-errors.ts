@@ -27,9 +27,9 @@ export function explainRefusal(
   const old = oldValue === undefined ? undefined : { value: oldValue }
   const { errors, lists, resources } = explain(root, value, old, field)
   if (errors.length + lists.length + resources.length === 0) {
-    // ajv does not know the old value. Therefore, ajv also rejects invalid values that the update does not change. The first call of
-    // `explain` ignores schema errors of unchanged values, and has found no error. The second call does not get the old value. If the
-    // second call finds schema errors, all of them are in unchanged values, and the update is valid.
+    // ajv does not know the old value, so ajv also rejects invalid values that the update does not change. The call of `explain` with the
+    // old value ignores schema errors of unchanged values, and has found no error. If the call of `explain` without the old value finds
+    // schema errors, all of these errors belong to unchanged values, and the update is valid.
     if (old !== undefined && explain(root, value).errors.length > 0) return []
     // ajv rejects every bigint (an integer beyond 2^53). `explain` supports bigints, and has found no error. A value with a bigint is
     // therefore valid here.

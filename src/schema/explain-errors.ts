@@ -125,9 +125,10 @@ function explainType(node: SchemaNode, value: JsonValue, path: string, found: Ex
   const goFormat = actual === 'integer' ? 'int64' : actual === 'number' ? 'float64' : ''
   const comparesFormats = actual !== 'null' && !isText && format !== undefined
   if (types.length === 0 ? !comparesFormats : matchesType(node, actual)) return true
-  // If a schema has a format, and the type of the schema is neither integer nor number, kube-openapi does not check the type of a string or
-  // a list (`validate: typeValidator`). For defaults (`anyFormat`), Proreus omits this check too. For all other values, Proreus checks the
-  // type, because operators rely on the types of fields.
+  // If a schema has a format, and the type of the schema is neither integer nor number, kube-openapi never reports a wrong type for a
+  // string or for a list (`validate: typeValidator`). When Proreus validates defaults (`anyFormat`), Proreus does not report a wrong type
+  // in this case either. When Proreus validates other values, Proreus reports the wrong type, because operators rely on the types of
+  // fields.
   if (node.anyFormat && isText && format !== undefined && !types.includes('integer') && !types.includes('number')) return true
   // If the schema has a format, kube-openapi reports a wrong format instead of a wrong type in two cases: the value is a boolean or an
   // object, or the value is a number whose format is not the schema's format.

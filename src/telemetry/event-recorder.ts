@@ -153,7 +153,10 @@ export function counter(): () => number {
 
 type Identity = Partial<Record<'apiVersion' | 'kind' | 'name' | 'namespace' | 'uid' | 'resourceVersion', string>>
 
-/** Returns the fields that identify an object, each with a limited length. A field may be missing in an object that does not exist yet. */
+/**
+ * Returns the fields that identify an object. Each field has a limited length. Some fields may be missing. For example, a cluster-scoped
+ * object has no namespace, and an object that has not been created yet has no uid.
+ */
 function identityOf({ apiVersion, kind, metadata }: DeepReadonly<KubernetesObject>): Identity {
   const { name, namespace, uid, resourceVersion } = metadata
   const fields = Object.entries({ apiVersion, kind, name, namespace, uid, resourceVersion })

@@ -6,8 +6,8 @@ import type { Secrecy } from './secret-keys.ts'
 import { redacted, redactText } from './secret-text.ts'
 
 /**
- * Maximum number of levels of nesting. If a property of a logged error is a Pod, the maximum is sufficient for the spec of the Pod. A more
- * deeply nested object or list is replaced by `[too deep]`.
+ * Maximum number of levels of nesting. The maximum is sufficient for the spec of a Pod that is a property of a logged error. An object or
+ * list at a deeper level is replaced by `[too deep]`.
  */
 const maxDepth = 12
 /**

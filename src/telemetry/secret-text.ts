@@ -41,7 +41,8 @@ const rules: readonly Rule[] = [
   [/(?<![\w-])eyJ[\w-]{5,}\.[\w-]{2,}\.[\w-]*/g, redacted],
   // The password in a URL. A port is not redacted. A port has up to five digits, followed by `/`, `?`, `#` or the end of the string.
   [/:\/\/([^\s/?#@:"'<>[\]]{0,256}):(?!\d{1,5}(?:[/?#]|$))(?:(?!:\/\/)[^\s"'<>]){1,512}@/g, `://$1:${redacted}@`],
-  // A user name of at least 20 characters in a URL, which is probably a token. Short names such as `git` are not redacted.
+  // A user name of at least 20 characters in a URL. A user name of this length is probably a token. Short user names such as `git` are not
+  // redacted.
   [/:\/\/[^\s/?#@:"'<>[\]]{20,256}@/g, `://${redacted}@`],
   [/\b(bearer)([ :]{1,3})([\w.~+/=-]+)/gi, (text, scheme, gap, token) => (isProse(scheme!, token!) ? text : `${scheme}${gap}${redacted}`)],
   [

@@ -6,7 +6,9 @@ import type { AdmissionRequest } from './review/admission-review.ts'
 
 interface ReviewLogOptions {
   readonly path: string
-  /** The kind that the webhook reviews, for messages, in the form `Widget.apps.example.com`. */
+  /**
+   * The kind that the webhook reviews, in the form `Widget.apps.example.com`. The log message about a failed webhook contains this text.
+   */
   readonly reviewed: string
   readonly logger: Logger
   /** Returns whether the log line of an allowed review is at level `info`. The argument is the uid of the request. */

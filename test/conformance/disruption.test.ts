@@ -53,7 +53,7 @@ function evict(namespace: string, name: string, deleteOptions?: object): Promise
   return api('POST', `/api/v1/namespaces/${namespace}/pods/${name}/eviction`, { body })
 }
 
-/** Resolves with the message of the budget's Event with this reason. */
+/** Waits until the namespace contains an Event with this reason. Resolves with the message of the Event. */
 function untilEvent(namespace: string, reason: string): Promise<string> {
   return until(`there is an Event with the reason ${reason}`, async () => {
     const { items } = await client.list(core.event, { namespace })

@@ -32,7 +32,8 @@ function templateOf(image: string) {
 }
 
 /**
- * Returns a template whose Pods are not scheduled. No kubelet runs these Pods. The test makes a Pod ready by a write of the Pod's status.
+ * Returns a Pod template with a node selector that no node matches. The Pods are therefore not scheduled, and no kubelet runs them. The
+ * tests write the status of these Pods, for example to make a Pod ready.
  */
 function unscheduled(image: string) {
   const { metadata, spec } = templateOf(image)

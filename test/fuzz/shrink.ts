@@ -1,4 +1,4 @@
-/** Shrinks a case whose results differ. */
+/** Shrinks a value for which the real API server and Proreus give different results. */
 import type { JsonValue } from '../../src/api/json.ts'
 import { canonicalJson, getOwn, isObject } from '../../src/api/json.ts'
 import { withField } from './values.ts'

@@ -59,7 +59,10 @@ function zoneOffset(zone: string, seconds: number): number {
 }
 
 interface Zone {
-  /** The name of the time zone, spelled as in the first call that named it. Later calls may use other upper-case and lower-case letters. */
+  /**
+   * The name of the time zone, spelled as in the first call that used this time zone. A later call may spell the name with different
+   * upper-case and lower-case letters, e.g. `US/EASTERN` instead of `US/Eastern`.
+   */
   readonly name: string
   readonly offsetAt: (time: number) => number
 }

@@ -33,9 +33,11 @@ export interface TokenRefusal {
 }
 
 /**
- * Authenticates a token. The token must be valid for at least one of `audiences`. Default: the audience of the embedded API server.
+ * Authenticates a token. The token must be valid for at least one of `audiences`. The default of `audiences` is the audience of the
+ * embedded API server.
  *
- * Returns undefined for an unknown or expired token. For a token that is valid for none of the audiences, returns undefined or a refusal.
+ * Returns undefined for an unknown or expired token. If the token is valid for none of the audiences, the authenticator of ServiceAccount
+ * tokens returns a refusal, and the authenticator of fixed tokens returns undefined.
  */
 export type TokenAuthenticator = (token: string, audiences?: readonly string[]) => Authentication | TokenRefusal | undefined
 

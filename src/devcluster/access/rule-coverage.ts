@@ -65,7 +65,10 @@ function grants(rule: PolicyRule, right: Right): boolean {
   )
 }
 
-/** Reports whether a rule with these resources covers `resource`. For a subresource, the rule can have the resource `*` + `/SUBRESOURCE`. */
+/**
+ * Reports whether a rule with these resources covers `resource`. The resource `*` in a rule covers all resources and all subresources. An
+ * asterisk followed by `/scale` covers the subresource `scale` of all resources.
+ */
 function coversResource(resources: readonly string[], resource: string): boolean {
   if (resources.includes('*') || resources.includes(resource)) return true
   const slash = resource.indexOf('/')

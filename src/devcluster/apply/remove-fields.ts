@@ -32,8 +32,9 @@ export function removeFields(value: JsonValue, fields: FieldSet, typing: Typing)
 }
 
 /**
- * Adds the parents of all fields in the set to the set, because the owner of `spec.replicas` also owns `spec`. Parents that are map entries
- * or list items are not added (structured-merge-diff/fieldpath: set.go, EnsureNamedFieldsAreMembers).
+ * Returns a set that contains all fields of the given set and the parents of these fields. The parents are added because the owner of
+ * `spec.replicas` also owns `spec`. Parents that are map entries or list items are not added (structured-merge-diff/fieldpath: set.go,
+ * EnsureNamedFieldsAreMembers).
  */
 export function withNamedFields({ member, children }: FieldSet, typing: Typing): FieldSet {
   const named = [...children].map(([element, child]) => {

@@ -60,10 +60,10 @@ export function withObjectManagers(object: JsonObject, scale: JsonObject, versio
     const path = pathIn(entry.apiVersion)
     if (path === undefined) return []
     if (path === null || !owns(entry, setOf(path))) return [entry]
-    // If the Scale has an entry with the same identity, the entry of the object stays unchanged. Otherwise, the entry loses the replicas
-    // field. An Update entry always loses the replicas field: its apiVersion is part of its identity, and all entries of the Scale have the
-    // apiVersion `autoscaling/v1`. For each remaining owner of `spec.replicas` in the Scale, `scaling` contains a new entry with only the
-    // replicas field.
+    // If the Scale has an entry with the same identity, the entry of the object stays unchanged. Otherwise, the replicas field is removed
+    // from the entry of the object. The identity of an Update entry includes the apiVersion, and all entries of the Scale have the
+    // apiVersion `autoscaling/v1`. Therefore, the replicas field is always removed from an Update entry of the object. For each entry of
+    // the Scale that remains in `left` and contains `spec.replicas`, `scaling` contains a new entry with only the replicas field.
     const own = [...left].find((one) => sameManager(one, entry))
     if (own === undefined) return [{ ...entry, fields: difference(entry.fields, setOf(path)) }]
     left.delete(own)

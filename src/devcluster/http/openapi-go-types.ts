@@ -95,7 +95,7 @@ function scalarSchema(scalar: Extract<GoType, { kind: 'scalar' }>['scalar']): Js
   }
 }
 
-/** The OpenAPI components for the Go types with their own JSON encoding. */
+/** The OpenAPI components for IntOrString, MicroTime, Quantity and Time. These Go types define their own JSON encoding. */
 const specialComponents: Readonly<Record<'intOrString' | 'microTime' | 'quantity' | 'time', { name: string; schema: JsonObject }>> = {
   intOrString: {
     name: 'io.k8s.apimachinery.pkg.util.intstr.IntOrString',

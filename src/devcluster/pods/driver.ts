@@ -7,9 +7,9 @@ import type { Duplex, Readable, Writable } from 'node:stream'
 export interface PodDriver {
   readonly mode: 'namespaces' | 'plain'
   /**
-   * The folders of this machine that are hidden from containers. If no folder is configured for the image of a container, the container
-   * sees the other folders of this machine. At the path of each hidden folder, each container has its own folder. The list is empty for the
-   * driver `plain`.
+   * The paths of the folders that containers do not share with this machine, such as `/tmp`. At each of these paths, each container has its
+   * own folder. If no folder is configured as the file system of a container's image, the container sees the other folders of this machine.
+   * With the driver `plain`, the list is empty.
    */
   readonly ownFolders: readonly string[]
   /**

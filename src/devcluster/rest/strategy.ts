@@ -1,6 +1,6 @@
 /**
- * `Strategy`: the functions and options of a type for requests that write objects. They correspond to the strategies of kube-apiserver
- * (k8s.io/apiserver/pkg/registry/rest).
+ * `Strategy`: the functions and options that a resource type defines for requests that write objects of this type. A `Strategy` corresponds
+ * to a strategy of kube-apiserver (k8s.io/apiserver/pkg/registry/rest).
  */
 import type { Clock } from '../../runtime/clock.ts'
 import type { FieldError } from '../../api/field-error.ts'

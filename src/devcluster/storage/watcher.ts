@@ -56,10 +56,7 @@ const bookmarkIntervalMs = 60_000
 const lastBookmarkMs = 2_000
 const defaultQueueLimit = 10_000
 
-/**
- * The sequence of watch events for one client. The queue receives events from the construction of the watcher on, even before the first
- * call of `next`.
- */
+/** The sequence of watch events for one client. The watcher starts to queue events in its constructor, before the first call of `next`. */
 export class Watcher implements AsyncIterableIterator<WatchEvent> {
   readonly #options: WatcherOptions
   #queue: WatchEvent[] = []

@@ -103,7 +103,7 @@ function errorsInMeta(schema: StructuralSchema, value: JsonValue, path: string, 
 }
 
 /**
- * Returns the schema without its own default. The defaults of its subschemas are kept. The schema's own default is not used here, so
+ * Returns the schema without its own default, but with the defaults of its subschemas. The caller does not use the schema's own default, so
  * `buildNode` need not prepare this default.
  */
 function withoutDefaults(schema: StructuralSchema): StructuralSchema {

@@ -72,8 +72,8 @@ export class Link {
 }
 
 /**
- * Resets a socket. If the socket has unsent data or a pending end, it is destroyed instead. Because of a bug in Node.js, `resetAndDestroy`
- * would leave a handle of such a socket open, and this handle would keep the process alive.
+ * Resets a socket. If the socket has unsent data, or if `end()` was called on the socket, the function destroys the socket instead. For
+ * such a socket, `resetAndDestroy` can leave a handle open because of a bug in Node.js. The open handle would keep the process alive.
  */
 function reset(socket: Socket): void {
   if (socket.writableEnded || socket.writableLength > 0) socket.destroy()

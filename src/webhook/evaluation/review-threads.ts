@@ -118,8 +118,9 @@ export class ReviewThreads {
     for (const waiting of this.#queue) {
       const [thread] = this.#idle.keys()
       if (thread === undefined) {
-        // A thread is started only if more reviews are waiting than threads are starting. A thread whose review was aborted still counts as
-        // starting. Otherwise, on a busy machine, each new review might start one more thread, and none of the threads would become ready.
+        // A new thread is started only if more reviews are waiting than threads are starting. A starting thread still counts after the
+        // review that it was started for is aborted. If such a thread did not count, each new review on a busy machine might start one more
+        // thread, and none of the threads would become ready.
         if (this.#starting.size < this.#queue.size) this.#start()
         return
       }

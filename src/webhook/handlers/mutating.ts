@@ -26,9 +26,10 @@ export interface Defaulted {
 
 export function mutatingHandler(webhook: CombinedWebhook): AdmissionHandler {
   const { refuseInvalidEarly } = webhook
-  // The webhooks with a `default` handler or, if `refuseInvalidEarly` is true, a `validate` handler. If an operation has no such webhook,
-  // no handler is called. `validateInCluster` alone is not sufficient, because a mutating webhook calls `validateInCluster` only after a
-  // `validate` handler has rejected the object.
+  // For each operation, the webhooks with a `default` handler. If `refuseInvalidEarly` is true, the webhooks with a `validate` handler are
+  // also included. If an operation has no such webhook, no handler is called for this operation. A webhook that has only a
+  // `validateInCluster` handler is not included, because a mutating webhook calls `validateInCluster` handlers only after a `validate`
+  // handler has rejected the object.
   const called = webhooksWith(webhook.webhooks, 'default', ...(refuseInvalidEarly ? (['validate'] as const) : []))
 
   return (evaluation, found, call) => {

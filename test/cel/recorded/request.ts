@@ -38,7 +38,10 @@ export const request: JsonObject = {
   options: { kind: 'UpdateOptions' },
 }
 
-/** Returns the decision of the authorizer. Its reason contains the attributes of the check, so that the tests can compare them. */
+/**
+ * Returns the decision of the authorizer. The reason of the decision contains the attributes of the check, so that the tests can compare
+ * the attributes.
+ */
 function decide({ group, name, namespace, path, resource, subresource, user, verb }: AccessAttributes): {
   allowed: boolean
   reason: string

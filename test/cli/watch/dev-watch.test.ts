@@ -82,8 +82,8 @@ t.test('a broken start is printed, webhooks fail at once meanwhile, and the next
   )
   t.ok(performance.now() - since < 5_000, 'the timeout of the webhook does not have to pass')
 
-  // Saving the file starts the operators again. Until the start begins, each `createWord` fails, and is repeated. The first `createWord`
-  // after the start has begun waits until the operators serve the webhook.
+  // Saving the file starts the operators again. Before this restart has begun, each `createWord` fails, and the test repeats the call.
+  // After the restart has begun, `createWord` waits until the operators serve the webhook.
   dev.save('missing.ts', `${saidWith('?')}await new Promise((resolve) => setTimeout(resolve, 500))\n`)
   await until('the webhooks are about to be served', () =>
     createWord(client, 'three', 'hi').catch((error: unknown) =>

@@ -29,8 +29,8 @@ t.test('a schedule of the Go library cron is accepted', (t) => {
 })
 
 t.test('an invalid schedule is refused with its error', (t) => {
-  // The messages are those of github.com/robfig/cron v3.0.1. Other dialects accept `L`, `W`, `#`, seconds and years. This library rejects
-  // them.
+  // The messages are those of `ParseStandard` in github.com/robfig/cron v3.0.1. `ParseStandard` rejects `L`, `W`, `#`, seconds and years,
+  // although other cron dialects accept them.
   const cases: readonly (readonly [string, string])[] = [
     ['', 'empty spec string'],
     ['* * * *', 'expected exactly 5 fields, found 4: [* * * *]'],

@@ -18,7 +18,7 @@ MAoGCCqGSM49BAMCA0gAMEUCIFIMPhiJzouFTEVEN/clA49sCHTFaoWx5s3IshLm
 wjbTAiEA2Kls0NnE4jNa94SQ1JBV72DsdZU/Ium52/0i0gMYLtQ=
 -----END CERTIFICATE REQUEST-----
 `,
-  /** The client certificate of a kubelet. */
+  /** A request for the client certificate of a kubelet. */
   node: `-----BEGIN CERTIFICATE REQUEST-----
 MIHtMIGTAgEAMDExFTATBgNVBAoMDHN5c3RlbTpub2RlczEYMBYGA1UEAwwPc3lz
 dGVtOm5vZGU6b25lMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEsaIInx/sVLni

@@ -62,9 +62,10 @@ interface Ledger {
   /**
    * The state of each object in its last completed reconcile, by key:
    *
-   * - `gone` if the object did not exist.
-   * - The resourceVersion in the response if the reconcile has written the object, and the response shows no change of another client.
-   * - Otherwise, the resourceVersion of the object that the reconcile received.
+   * - If the object did not exist: `gone`.
+   * - If the reconcile has written the status of the object, and the response to this write contains the same `spec.value` that the
+   *   reconcile received: the resourceVersion in the response.
+   * - Otherwise: the resourceVersion of the object that the reconcile received.
    */
   readonly reconciled: Map<string, string>
 }

@@ -62,8 +62,8 @@ export function podFieldVariable(pod: ReadonlyPod, { apiVersion = 'v1', fieldPat
 }
 
 /**
- * Returns a metadata field of a Pod as text (k8s.io/kubernetes/pkg/fieldpath: ExtractFieldPathAsString). `fieldRef` in a downward API
- * volume supports only these fields.
+ * Returns the value of a metadata field of a Pod as text (k8s.io/kubernetes/pkg/fieldpath: ExtractFieldPathAsString). The supported fields
+ * are those that a downward API volume supports in `fieldRef`.
  *
  * @throws {Error} when `fieldPath` is not supported. The message is that of the kubelet.
  */

@@ -86,9 +86,11 @@ function canonicalName(name: string): string {
 /** The characters that Go's package `net/url` escapes in a path. */
 const escapedInPath = /[^\w.~!$&'()*+,/:;=@[\]%-]/gu
 /**
- * Matches a declared path that Go's `url.Parse` refuses. Such a path has a control character before the fragment, or, outside of the query,
- * a `%` that is not followed by two hexadecimal digits. The kubelet then uses the whole text as the path (k8s.io/kubernetes/pkg/probe/http:
- * formatURL).
+ * Matches the path of an `httpGet` handler if Go's `url.Parse` rejects the path. The kubelet then uses the whole text as the path of the
+ * URL (k8s.io/kubernetes/pkg/probe/http: formatURL). `url.Parse` rejects a text in these cases:
+ *
+ * - The text contains a control character before the fragment.
+ * - Outside of the query, the text contains a `%` that is not followed by two hexadecimal digits.
  */
 const invalidUrl = /^[^#]*[\0-\x1f\x7f]|^(?:[^?#]*|[^#]*#[^]*)%(?![\da-f]{2})/i
 

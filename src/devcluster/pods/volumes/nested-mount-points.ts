@@ -6,8 +6,11 @@ import { containersOf } from './containers.ts'
 const maxPathLength = 4096
 
 /**
- * Returns the paths within volumes at which other volumes are mounted. Each key is the name of the outer volume. Each path is relative to
- * the mount path of the outer volume. If volumes are nested in several levels, a path belongs to the volume directly above the path.
+ * Finds the volumes that are mounted inside other volumes. Each key of the result is the name of an outer volume. The value contains the
+ * mount paths of the volumes directly inside the outer volume. Each path is relative to the mount path of the outer volume.
+ *
+ * For example, the volume `a` is mounted at `/data`, `b` at `/data/logs`, and `c` at `/data/logs/old`. The result then contains the path
+ * `logs` for `a`, and the path `old` for `b`.
  *
  * The folders at these paths must be created before the outer volume is mounted, because a container runtime cannot create folders in a
  * read-only volume.

@@ -10,7 +10,10 @@ import { numberAt, textAt } from '../../apimachinery/unstructured.ts'
 import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { validateEvent, validateNewEvent } from './event-validation.ts'
 
-/** Fields whose names differ between the core group and `events.k8s.io`. Each pair contains both names in this order. */
+/**
+ * Fields whose names differ between the core group and `events.k8s.io`. Each pair contains the name in the core group, and then the name in
+ * `events.k8s.io`.
+ */
 const renamed: readonly (readonly [string, string])[] = [
   ['involvedObject', 'regarding'],
   ['message', 'note'],

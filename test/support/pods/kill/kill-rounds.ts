@@ -28,8 +28,8 @@ export interface KillResult {
   /** The number of rounds in which the process was ended during the first seconds after its start. No Pods were changed in these rounds. */
   readonly earlyEnds: number
   /**
-   * The sum, over all starts of the process, of the Pods and Deployments that existed before the start and must run after it. The starts of
-   * rounds that end the process early are not counted.
+   * Each start of the process adds to this number the Pods and Deployments that exist before the start and must run again after the start.
+   * If a round ends the process early, its start adds nothing.
    */
   readonly runAgain: number
   readonly failures: readonly string[]

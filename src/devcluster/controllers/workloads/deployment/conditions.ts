@@ -24,8 +24,9 @@ export function progressDeadlineMs({ spec }: Deployment): number | undefined {
 }
 
 /**
- * Returns the conditions with a new condition of this type. If the current condition has the same status and reason, returns the conditions
- * unchanged. `lastTransitionTime` changes only with the status (k8s.io/kubernetes/pkg/controller/deployment/util: SetDeploymentCondition).
+ * Returns the conditions, in which `condition` replaces the current condition of this type. If the current condition has the same status
+ * and reason, the conditions are returned unchanged. If the status stays the same and only the reason changes, the new condition keeps the
+ * `lastTransitionTime` of the current condition (k8s.io/kubernetes/pkg/controller/deployment/util: SetDeploymentCondition).
  */
 export function withCondition(conditions: Conditions, type: string, condition: Progress, now: number): Conditions {
   const current = findCondition(conditions, type)

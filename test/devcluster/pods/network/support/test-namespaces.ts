@@ -55,7 +55,12 @@ export class TestNamespace {
     return namespace
   }
 
-  /** Creates the namespace of a fake Pod and connects it to the bridge. Names are resolved by the DNS server of the cluster. */
+  /**
+   * Creates a network namespace for a fake Pod, and connects the network namespace to the bridge of the cluster. Programs in the network
+   * namespace use the DNS server of the cluster.
+   *
+   * @param namespace the Kubernetes namespace of the Pod. The first search domain for DNS contains this name.
+   */
   async pod(t: Test, address: string, namespace = 'default'): Promise<TestNamespace> {
     const folder = mkdtempSync(join(tmpdir(), 'proreus-network-'))
     t.teardown(() => rmSync(folder, { recursive: true }))
