@@ -1,9 +1,10 @@
 /**
- * Measures the time from the creation of a Pod until its first HTTP response, in `proreus dev --pods=process`. For comparison, the
- * benchmark measures the same two processes without a Pod.
+ * Measures the time from the creation of a Pod until its first HTTP response, in `proreus dev --pods=process`. The Pod has two containers
+ * with one process each. For comparison, the benchmark also starts these two processes directly, without a Pod, and measures the time until
+ * the first HTTP response.
  *
- * One process writes a file. The other process is an HTTP server that responds with the content of the file. In the Pod, each process has
- * its own container. Both containers mount the volume with the file. The request goes through a port-forward of the API server.
+ * One process writes a file. The other process is an HTTP server that responds with the content of the file. In the Pod, both containers
+ * mount the volume with the file, and the request goes through a port-forward of the API server.
  *
  * `npm run bench -- pods [--rounds 11]`
  */

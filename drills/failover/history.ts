@@ -1,6 +1,7 @@
 /**
- * `historyOf`: finds the illegal and the late writes in the failover drill (see `History`). Before each write, the guard of leader election
- * (`LeaderElector.guard`) checks that the replica holds the Lease.
+ * `historyOf`: finds the illegal writes and the late writes in the failover drill. `History` defines both terms. The definitions refer to
+ * the guard of leader election (`LeaderElector.guard`). The guard is called before each write of a reconcile, and throws if the replica is
+ * not the leader.
  */
 import type { RequestRecord } from '../../src/testing/index.ts'
 import { gadget } from '../gadget.ts'

@@ -82,9 +82,9 @@ function withoutServerFields(metadata: unknown): JsonObject {
  */
 function isChangedBy(old: unknown, current: unknown, wanted: unknown): boolean {
   if (wanted === undefined || jsonEqual(old, wanted)) return false
-  // If `current` is a list and `wanted` is an object, the request is a JSON patch. The patch changes single items of the list, or it copies
-  // or moves a list to the field. In both cases, `wanted` does not contain the whole list, and another client may have changed the rest of
-  // the list. Therefore, the function returns false.
+  // If `current` is a list and `wanted` is an object, the request is a JSON patch. Either the patch changes single items of the list, or
+  // the list is the result of a `copy` or `move` operation. In both cases, `wanted` does not contain the whole list. Another client may
+  // have changed the part of the list that `wanted` does not contain. Therefore, the function returns false.
   if (Array.isArray(current) && isObject(wanted)) return false
   if (wanted === null) return current === undefined
   return jsonEqual(current, wanted) || !contains(old, wanted)

@@ -92,7 +92,7 @@ export interface LogOptions extends RequestOptions {
   /** True to read the logs of the previous instance of the container, as `kubectl logs --previous` does. */
   readonly previous?: boolean
   readonly sinceSeconds?: number
-  /** Only lines that were written after this time, in RFC 3339 format. */
+  /** A time in RFC 3339 format. Lines that were written before this time are not returned. */
   readonly sinceTime?: string
   /** The maximum number of lines to read from the end of the logs; all lines when absent. */
   readonly tailLines?: number

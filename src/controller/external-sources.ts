@@ -38,8 +38,9 @@ export class ExternalSources {
   /**
    * Runs all sources. Resolves when all sources have ended, or when the signal aborts; never rejects.
    *
-   * If a source ignores the signal, its call of `run` continues. In the next term, this source starts only after the earlier call has
-   * ended. The other sources start immediately.
+   * A term is a period in which this replica may reconcile. The signal aborts at the latest when the term ends. If a source ignores the
+   * signal, the source continues to run after the term. In the next term, this source is started again only after its earlier run has
+   * ended. The other sources are started immediately.
    */
   async run(signal: AbortSignal): Promise<void> {
     await Promise.all(this.#sources.map((_, index) => this.#run(index, signal)))

@@ -26,10 +26,10 @@ interface Pending {
    * The oldest and the newest of the states for which the map function has thrown. A retry calls the map function only for these two
    * states.
    *
-   * - The states between them are outdated. The map function has usually thrown for these states, too, so their keys have not caused
-   *   reconciles. These keys therefore need not be enqueued now.
-   * - `oldest` can be the state before an update. Its keys may have been enqueued before the update. They must be enqueued again, because
-   *   the object has changed.
+   * - `oldest` can be the state before an update. An earlier call of the map function may have succeeded for this state, and the keys of
+   *   this state may have been reconciled. These keys must be enqueued again, because the object has changed since those reconciles.
+   * - A state between `oldest` and `newest` is outdated. Usually, the map function has thrown for this state, too. The state has then
+   *   caused no reconcile, so no reconcile must be repeated because of this state.
    */
   oldest: ReadonlyObject
   newest: ReadonlyObject

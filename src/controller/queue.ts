@@ -108,8 +108,8 @@ export class WorkQueue<Key extends string> {
   /** The items that are ready or held, and the items that wait for a retry. Timers are not in this map, but in `#timers`. */
   readonly #items = new Map<Key, Item<Key>>()
   /**
-   * The timers, which are created by `add` with `after`. While a worker processes a key, the timer of the key stays in this map, but is not
-   * in `#delayed`, so the timer cannot become due.
+   * The timers that `add` creates when the option `after` is set. While a worker processes a key, the timer of this key stays in this map,
+   * but is not in `#delayed`. The timer therefore cannot become due during the processing.
    */
   readonly #timers = new Map<Key, Item<Key>>()
   readonly #ready = new Heap<Item<Key>>((a, b) => (a.rank === b.rank ? a.order < b.order : a.rank < b.rank))

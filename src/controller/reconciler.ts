@@ -108,7 +108,10 @@ export class TerminalError extends ProreusError {
   }
 }
 
-/** Returns whether the error, or an error in its chain of causes, is a `TerminalError`, as Go's `errors.Is` does. */
+/**
+ * Returns true when the error is a `TerminalError`, or when its chain of causes contains a `TerminalError`. Go's `errors.Is` also searches
+ * wrapped errors.
+ */
 export function isTerminal(error: unknown): boolean {
   const seen = new Set<unknown>()
   for (let each = error; each instanceof Error && !seen.has(each); each = each.cause) {

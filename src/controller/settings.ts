@@ -74,8 +74,8 @@ export interface ControllerSettings<T extends KubernetesObject, Watched extends 
   readonly sources?: readonly Source[]
   /**
    * The mean time between two resyncs in milliseconds. The actual time is up to 10 % shorter or longer. A resync enqueues all objects of
-   * the primary type. The priority of these objects is low: it is the priority of the objects that exist when the controller starts.
-   * Default: 10 hours; 0 for no resync.
+   * the primary type that the predicates accept. The objects are enqueued with the low priority -100. Objects that exist when the
+   * controller starts have the same priority. Default: 10 hours. If the value is 0, there is no resync.
    */
   readonly resyncPeriodMs?: number
   /**

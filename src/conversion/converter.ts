@@ -20,8 +20,10 @@ export interface ConversionCall {
   readonly signal: AbortSignal
   readonly logger: Logger
   /**
-   * Called when the conversion loses fields that a version cannot express. Either the fields are not stored in the annotation
-   * `conversion.GROUP/VERSION`, or the stored fields are not restored.
+   * Called when fields of one version may be lost because another version cannot express them. There are two cases:
+   *
+   * - The conversion to the other version does not store the fields in the annotation `conversion.GROUP/VERSION`.
+   * - The conversion back to VERSION does not restore the stored fields.
    */
   unkept?(unkept: Unkept): void
   /** Called when a converter's result contains unknown fields. An `ObjectConverter` reports each unknown field of a version only once. */

@@ -114,7 +114,10 @@ export class LeaderElector {
     this.#random = options.random ?? systemRandom
   }
 
-  /** The `holderIdentity` of the last Lease that this replica saw; undefined when no replica holds the lease. */
+  /**
+   * The `holderIdentity` in the last state of the Lease that this replica has seen. Undefined when the Lease has no holder in this state,
+   * or when this replica has not seen the Lease yet.
+   */
   get leader(): string | undefined {
     return this.#observed?.lease.spec?.holderIdentity || undefined
   }

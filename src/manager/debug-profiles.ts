@@ -38,9 +38,10 @@ export interface ProfileOptions {
  */
 export function profileHandlers({ clock, memoryLimitBytes }: ProfileOptions): Handler[] {
   let running: string | undefined
-  // At the start of the process, the large objects in the heap are the source texts of the modules. For texts, a snapshot does not need the
-  // additional memory `snapshotBytesPerLargeByte`, because texts have no elements with an index. Therefore, the size of the source texts is
-  // measured here, and later subtracted from the size of the large objects.
+  // At the start of the process, the large objects in the heap are the source texts of the modules. These texts are strings. A snapshot
+  // needs the additional memory `snapshotBytesPerLargeByte` only for objects that have many elements with an index, such as long arrays. A
+  // string has no such elements. Therefore, the size of the source texts is measured here, and `heapSnapshot` subtracts this size from the
+  // size of the large objects.
   collectGarbage()
   const sourceBytes = largeObjectBytes()
 

@@ -214,9 +214,10 @@ function explainObject(node: SchemaNode, object: JsonObject, at: Place, found: E
       path: child === undefined ? `${path}.${key}` : childPath(path, key),
       field: child === undefined ? keyPath(at.field, key) : fieldChildPath(at.field, key),
     }
-    // An update never tolerates errors of apiVersion and kind at the root. kube-apiserver does not compare these fields with the old object
-    // (`ratchetingValueValidator.SubPropertyValidator`), because it first converts the old object to the version of the new object. After
-    // this conversion, the fields always look unchanged.
+    // If an update does not change a value, the update tolerates the schema errors of this value. The fields apiVersion and kind at the
+    // root are an exception: an update never tolerates their errors. kube-apiserver first converts the old object to the version of the new
+    // object. After this conversion, both fields always look unchanged. Therefore, kube-apiserver does not compare these fields with the
+    // old object (`ratchetingValueValidator.SubPropertyValidator`).
     const isType = path === '' && (key === 'apiVersion' || key === 'kind')
     matches += explainValue(schema, value, place, found, isType ? undefined : oldField(node, old, key))
   }

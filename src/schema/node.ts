@@ -128,8 +128,10 @@ function prepareDefault(node: Omit<SchemaNode, 'default'>, value: JsonValue | un
 }
 
 /**
- * Builds the node of a schema that describes a complete object. In the node of the field `metadata`, `open` is always false, so this node
- * does not check the depth of the metadata. `validateObjectMeta` validates the metadata instead.
+ * Builds the node of a schema that describes a complete object.
+ *
+ * In the node of the field `metadata`, `open` is always false, because a node with `open: true` checks the depth of its value.
+ * `validateObjectMeta` validates the metadata instead.
  */
 export function buildRootNode(schema: StructuralSchema): SchemaNode {
   const root = buildNode(schema)

@@ -1,7 +1,11 @@
 /**
- * `EventCorrelator`: decides which recorded Events become separate objects. Repeated Events are counted, similar Events are combined, and
- * Events about one object that exceed a limit are dropped. The limits are those of client-go (`k8s.io/client-go/tools/record`:
- * `EventCorrelator`).
+ * `EventCorrelator`: limits the number of Event objects:
+ *
+ * - Repeated Events are counted in one Event object.
+ * - Many similar Events are combined into one Event object.
+ * - If there are too many Events about one object, further Events about this object are dropped.
+ *
+ * The limits are those of client-go (`k8s.io/client-go/tools/record`: `EventCorrelator`).
  */
 import type { Clock } from '../runtime/clock.ts'
 

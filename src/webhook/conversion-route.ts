@@ -159,11 +159,12 @@ async function answer(
 }
 
 /**
- * Reserves the memory for the conversion of the largest object. When the body arrived, `batchCost` times the size of the body was already
- * reserved for this purpose, so only the rest is reserved now. If the budget has too little free memory, the function waits.
+ * Reserves the memory for the conversion of the largest object of the review. A part of this memory was already reserved when the body
+ * arrived: `batchCost` times the size of the body. The function therefore reserves only the rest. If the budget has too little free memory,
+ * the function waits.
  *
- * The memory of the review is limited to `reserve`. This part of the budget is only for the request that has waited longest. Therefore one
- * request can always finish, even if the rest of the budget is in use.
+ * The function never increases the memory of the review beyond `reserve`, which is the size of a part of the budget. Only the request that
+ * has waited longest may use this part. Therefore, this request can always finish, even if the rest of the budget is in use.
  *
  * @throws the reason of the signal when the signal aborts.
  */

@@ -573,9 +573,9 @@ t.test('for any order of own writes, writes of others, events and lists, reads n
           if (removed !== undefined) {
             const known = informer.store.get(key)
             informer.deleted(key, removed.metadata.uid)
-            // If the store has an object with the same name and another uid, the informer keeps this object. The response to a deletion
-            // contains no resourceVersion, so the informer cannot know which of the two objects is newer. `check` therefore ignores the
-            // name until the next own write or deletion.
+            // The informer keeps the object in the store if the uid of this object differs from the uid of the deleted object. The response
+            // to a deletion contains no resourceVersion, so the informer cannot know whether the stored object is newer than the deleted
+            // object. `check` therefore ignores the name until the next own write or own deletion of an object with this name.
             if (known === undefined || known.metadata.uid === removed.metadata.uid)
               own.set(name, { version: server.version, exists: false })
             else own.delete(name)

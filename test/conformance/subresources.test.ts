@@ -1,6 +1,6 @@
 /**
- * Tests of the subresources `binding`, `eviction`, `token` and `scale`, and of the validation of their bodies. The type of the body differs
- * from the type of the object.
+ * Tests of the subresources `binding`, `eviction`, `token` and `scale`, and of the validation of their request bodies. The kind of such a
+ * body differs from the kind of the object, e.g. an `Eviction` for a Pod.
  */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'

@@ -13,8 +13,8 @@ const newNamespace = newNamespaces(client, 'volume-updates')
 const classAnnotation = 'volume.beta.kubernetes.io/storage-class'
 
 /**
- * Creates a namespace, and returns the key for a claim in it. The claim does not exist yet. Tests give its StorageClass and its
- * PersistentVolume the name of the namespace.
+ * Creates a namespace, and returns the namespace and the name of a PersistentVolumeClaim that does not exist yet. The tests use the name of
+ * the namespace also as the name of the claim's StorageClass and as the name of the claim's PersistentVolume.
  */
 async function newKey(): Promise<NamespacedKey> {
   return { namespace: await newNamespace(), name: 'data' }

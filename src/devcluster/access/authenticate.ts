@@ -84,7 +84,7 @@ export function serviceAccountName(namespace: string, name: string): string {
   return `system:serviceaccount:${namespace}:${name}`
 }
 
-/** Returns the groups that identify the ServiceAccounts of a namespace. */
+/** Returns the groups to which all ServiceAccounts of a namespace belong, without the group `system:authenticated`. */
 export function serviceAccountGroups(namespace: string): readonly string[] {
   return ['system:serviceaccounts', `system:serviceaccounts:${namespace}`]
 }

@@ -34,10 +34,16 @@ export function isStricter(a: Level, b: Level): boolean {
 
 /**
  * Returns the policy that the labels of a namespace define, and the errors in the labels (k8s.io/pod-security-admission/api:
- * PolicyToEvaluate). If a label for a level is missing or invalid, the level is:
+ * PolicyToEvaluate).
  *
- * - `restricted` for `enforce`, if the label `enforce` is invalid.
- * - the level of `enforce` for `warn`, if the label `warn` is missing and the label `enforce` is valid.
+ * If the label `enforce` contains no valid level, the level of the mode `enforce` is:
+ *
+ * - `privileged`, if the label is missing.
+ * - `restricted`, if the label is invalid.
+ *
+ * If the label `warn` contains no valid level, the level of the mode `warn` is:
+ *
+ * - the level of the mode `enforce`, if the label `warn` is missing and the label `enforce` is valid.
  * - `privileged` in all other cases.
  */
 export function policyOf(labels: Labels): { readonly policy: PodSecurityPolicy; readonly errors: readonly FieldError[] } {

@@ -55,10 +55,11 @@ export interface OwnerPlace {
  * Looks up the owners of an object. An owner is absent if no object of its type has its name and UID. A namespaced owner is looked up only
  * in the namespace of the object.
  *
- * - An owner that is in the graph and not in foreground deletion is not read from the API server. If this owner is deleted later, the graph
- *   reports its dependents again.
- * - Every other owner is read from the API server, unless the API server has already reported the owner as missing. The graph may be
- *   outdated, and the deletion of a dependent cannot be undone.
+ * - If the type of the owner is not served, or if the type is namespaced and the object is cluster-scoped, the owner cannot be looked up.
+ * - If the owner is in the graph and not in foreground deletion, the owner is not read from the API server. If this owner is deleted later,
+ *   the graph reports its dependents again.
+ * - Otherwise, the owner is read from the API server, because the graph may be outdated, and the deletion of a dependent cannot be undone.
+ *   An owner that is remembered as absent (`AbsentOwners`) is not read again.
  */
 export async function findOwners(object: ReadonlyObject, sources: OwnerSources, signal: AbortSignal): Promise<Owners> {
   const { client, source, observed, absent, isGone } = sources

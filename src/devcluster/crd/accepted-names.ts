@@ -20,9 +20,13 @@ export interface AcceptedNames {
 }
 
 /**
- * Returns the names under which the CRD `definition` is served. If another CRD of the same group already uses a name that `definition`
- * requests in a field, such as `plural`, this field keeps the value that was previously accepted for `definition`, and the result contains
- * a conflict. Categories never conflict.
+ * Returns the names under which the CRD `definition` is served. Each field of the names, such as `plural`, is decided separately:
+ *
+ * - If another CRD of the same group already uses a name that `definition` requests in the field, the field keeps its previously accepted
+ *   value, and the result contains a conflict.
+ * - Otherwise, the field gets the requested value.
+ *
+ * Categories never conflict.
  */
 export function acceptNames(definition: Definition, others: readonly Definition[]): AcceptedNames {
   const wanted = definition.spec.names

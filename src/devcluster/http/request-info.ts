@@ -16,9 +16,11 @@ export interface RequestInfo {
   readonly resource: string
   readonly subresource: string
   /**
-   * The namespace in the path: `NAME` in `/api/v1/namespaces/NAME/pods`, and also in `/api/v1/namespaces/NAME`. kube-apiserver authorizes a
-   * request to a Namespace object in the namespace with the name of the object. Empty if the path contains no namespace, and for
-   * non-resource requests.
+   * The namespace in the path, e.g. `NAME` in `/api/v1/namespaces/NAME/pods`. This field is empty if the path contains no namespace, and
+   * for non-resource requests.
+   *
+   * The path `/api/v1/namespaces/NAME` addresses a Namespace object. For this path, the field is also `NAME`, because kube-apiserver
+   * authorizes the request in the namespace `NAME`.
    */
   readonly namespace: string
   /**

@@ -317,13 +317,13 @@ function completeTypeMeta(info: ResourceInfo, object: JsonObject, refuse: Refuse
 }
 
 /**
- * Throws when an object of a built-in type has another apiVersion or kind than `expected`. As in kube-apiserver, there is an error for each
- * of these cases:
+ * Throws when the apiVersion or the kind of an object differs from `expected`, the built-in type of the request. If the object has no
+ * apiVersion or no kind, the value from `expected` is used. As in kube-apiserver, the error depends on the type of the object:
  *
- * - The type is not registered.
- * - The type is another version of the expected kind.
- * - The type is another kind. The object is then decoded as that kind, and the first decoding error is thrown. Without a decoding error,
- *   the thrown error states that the object's kind cannot be converted to the expected kind.
+ * - If the type is not registered, the error states this.
+ * - If the type is another version of the expected kind, the error states that the API versions do not match.
+ * - If the type is another registered kind, the object is decoded as that kind, and the first decoding error is thrown. If there is no
+ *   decoding error, the thrown error states that the object's kind cannot be converted to the expected kind.
  */
 function checkType(expected: GroupVersionKind, object: JsonObject, refuse: RefuseType): void {
   const apiVersion = isText(object.apiVersion) ? object.apiVersion : apiVersionOf(expected)

@@ -211,7 +211,11 @@ export class ObjectStore {
     return { revision, keys: inNamespace(keys, namespace), get }
   }
 
-  /** Returns the changes after a revision, oldest first. The revision must not be compacted. */
+  /**
+   * Returns the changes after `revision`, oldest first.
+   *
+   * @param revision must not be less than `compactedRevision`.
+   */
   changesSince(revision: number): Change[] {
     return this.#log.slice(Math.max(0, revision - this.#compacted))
   }

@@ -28,8 +28,9 @@ export function xxxOperatorWith(options: XxxOptions): Operator {
       defineController(xxx, {
         owns: [jobView],
         watches: [
-          // `owns` covers only Jobs with an owner reference to an Xxx. Clean-up Jobs have no owner. A Job of another object may also
-          // matter, because it may have a name that an Xxx needs.
+          // `owns` covers only Jobs whose controller reference points to an Xxx. This watch covers all Jobs with the label of an Xxx,
+          // because clean-up Jobs have the label, but no owner reference. The watch also covers all Jobs with the name of a build Job or
+          // clean-up Job of an Xxx, because a Job that does not belong to the Xxx may have this name.
           {
             type: jobView,
             map: ({ metadata }, { cache }) => {

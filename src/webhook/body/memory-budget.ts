@@ -173,9 +173,9 @@ export class MemoryBudget {
   }
 
   /**
-   * Moves the request that holds the reserve to the memory outside the reserve, if other requests wait and this memory has room. The
-   * reserve is then free for the request that has waited longest. Without this move, even a small request of a slow client would hold the
-   * whole reserve until the request ends.
+   * If other requests wait, and the memory outside the reserve has room for the request that holds the reserve, this request gives the
+   * reserve back. The bytes of this request then count as memory outside the reserve, and the reserve is free for the request that has
+   * waited longest. Without this step, even a small request of a slow client would hold the whole reserve until the request ends.
    */
   #freeReserve(): void {
     const bytes = this.#holder?.bytes ?? Infinity

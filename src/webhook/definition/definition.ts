@@ -87,8 +87,8 @@ export interface WebhookDefinition {
 }
 
 /**
- * Defines admission webhooks for a type. If the type is a kind, the schema of the kind applies defaults and validates the object before the
- * handlers are called.
+ * Defines admission webhooks for a type. If the type is a custom kind (`defineKind`) or a version of a custom kind (`versionOf`), the
+ * schema of the kind applies defaults and validates the object before the handlers are called.
  *
  * With a `subresource` (`scale`, `status`, `exec`, …), the webhooks are only for requests to this subresource. The object is then the body
  * of the request, for example a `Scale` or `PodExecOptions`, and no schema is used.

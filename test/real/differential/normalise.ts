@@ -1,9 +1,11 @@
 /**
- * Replaces values in a response that can differ between two runs with placeholders. Such values are uids, resourceVersions, times,
- * generated names, tokens, ports and addresses. Different values of these types have different placeholders:
+ * Normalises responses: placeholders replace the values that can differ between two runs. Such values are uids, resourceVersions, times,
+ * generated names, tokens, ports and addresses. The uids of two objects have different placeholders, and so do two resourceVersions of one
+ * object:
  *
- * - uids of objects: `<uid of a>` is the uid of the first object with the name `a`.
- * - resourceVersions of an object, unless `countVersions` is false: `<version 3>` is the third resourceVersion.
+ * - `<uid of a>` is the uid of the first object with the name `a`, and `<uid 2 of a>` is the uid of the second.
+ * - `<version 3>` is the third resourceVersion of an object. If `countVersions` is false, the placeholder of every resourceVersion is
+ *   `<version>`.
  */
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { canonicalJson, getOwn, isObject, setOwn } from '../../../src/api/json.ts'

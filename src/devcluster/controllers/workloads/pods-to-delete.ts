@@ -48,8 +48,8 @@ export function podsToDelete(
 type Compare = (a: ReadonlyPod, b: ReadonlyPod) => number
 
 /**
- * Returns the comparisons of two Pods in the order of their precedence. The first comparison with a result other than 0 determines which of
- * the two Pods is deleted first.
+ * Returns the comparisons that decide which of two Pods is deleted first. The first comparison in the list with a result other than 0
+ * decides.
  */
 function comparisons(onNode: (pod: ReadonlyPod) => number, now: number): readonly Compare[] {
   const by =

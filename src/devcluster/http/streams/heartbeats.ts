@@ -21,10 +21,12 @@ export interface HeartbeatOptions {
 }
 
 /**
- * Calls `ping` periodically. If the client has disconnected, the write of the ping fails. There is no other reliable sign:
+ * Calls `ping` periodically. If the client has disconnected, the write of the ping fails. No other event shows reliably that the client has
+ * disconnected:
  *
  * - While the process of a container does not read its stdin, the server does not read from the connection, so no read can fail.
- * - While the user has paused the output, the client sends no reply to a ping. Replies are therefore not required.
+ * - While the user has paused the output, the client sends no reply to a ping. A missing reply therefore does not show that the client has
+ *   disconnected.
  *
  * @param ping writes a ping to the connection, and calls `onFlushed` when the operating system has received the bytes
  */

@@ -105,9 +105,10 @@ export class NamespacesContainer implements ContainerProcess {
     const words = programCommand(program, cluster.ids, unshare)
     await findCommand(this.#view, program)
     const process = await startProcess({
-      // With `--wd`, nsenter starts the command in the current folder of the outer process, which is the root folder of the container. The
-      // command of `programCommand` makes this folder the root folder of the program. The root folder of the container's first process
-      // cannot be used instead, because this process can still have the root folder of this machine.
+      // With `--wd`, the command that nsenter runs has the same working directory as the outer process. This directory is the root folder
+      // of the container. The command of `programCommand` makes this directory the root folder of the program.
+      // nsenter does not use the root folder of the container's first process. Until the first process executes the program of the
+      // container, the first process still has the root folder of this machine.
       enter: this.#enter(['--net', '--ipc', '--uts', `--pid=${this.#pidNamespace}`, '--wd']),
       script: execScript({ tty }),
       lists: [words],
@@ -149,9 +150,9 @@ export class NamespacesContainer implements ContainerProcess {
    * command is still the root folder of this machine, not the root folder of the container. `options` are further options of nsenter(1).
    */
   #enter(options: readonly string[]): readonly string[] {
-    // If the cluster has a user namespace, the first nsenter enters this namespace. The first nsenter then runs the second nsenter as root.
-    // The second nsenter opens the root folder of the outer process. If the outer process has a different uid, only root may open this
-    // folder.
+    // If the cluster has a user namespace, the first nsenter enters this user namespace. The first nsenter then runs the second nsenter as
+    // root. The second nsenter opens the root folder of the outer process. If the uid of the outer process differs from the uid of the
+    // second nsenter, only root may open this folder.
     const namespaces = ['nsenter', '--target', String(this.#outerPid), '--mount', '--root', ...options, '--']
     return [...this.#place.namespaces.enter([]), ...namespaces]
   }

@@ -1,11 +1,11 @@
 /**
  * `ClusterNetwork`: the network of Pods that run as processes. Through this network, Pods reach DNS, the API server, the developer's
  * machine and the cluster IPs of Services. An agent accepts the connections of the Pods. The agent is a process in the network namespace of
- * the cluster.
+ * the cluster. In this network namespace, a bridge connects the network namespaces of the Pods.
  *
  * The agent forwards connections, whereas kube-proxy rewrites packets. This causes two differences:
  *
- * - The client address that an endpoint sees is the address of the bridge.
+ * - If the endpoint of a Service is a Pod, this Pod sees the address of the bridge as the client address.
  * - When an endpoint refuses a connection, the client's connection is first accepted and then reset.
  */
 import type { Socket } from 'node:net'

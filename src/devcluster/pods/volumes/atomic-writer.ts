@@ -49,10 +49,11 @@ export class AtomicWriter {
   }
 
   /**
-   * Replaces the files of the volume by `files`, keyed by their relative path. Calls `setPermissions` after the files are written, and
-   * before they become visible. If the files are the same as in the latest call, creates only missing links.
+   * Replaces the files of the volume by `files`. The keys of `files` are relative paths. `setPermissions` is called after the files are
+   * written, and before they become visible. If the files are the same as in the previous successful call, only missing links are created,
+   * and `setPermissions` is not called.
    *
-   * @throws {Error} with the message of the kubelet for an invalid path. The visible files then do not change.
+   * @throws {Error} with the message of the kubelet when a path is invalid. The visible files then do not change.
    */
   async write(files: ReadonlyMap<string, ProjectedFile>, setPermissions: () => Promise<void>): Promise<void> {
     const payload = cleanPayload(files)

@@ -88,8 +88,12 @@ export async function playLife(life: Life, theatres: Sides<Theatre>, accepted: r
 }
 
 /**
- * `failed` contains the differences in `first` that are not accepted. `again` contains the comparisons of a later execution of the life.
- * Returns the comparisons in `first`. A difference in `failed` is omitted if the later execution does not repeat the difference.
+ * Returns the comparisons in `first`, but omits each difference that is in `failed` and does not occur in `again`. Two differences are the
+ * same if the step and the path are the same.
+ *
+ * @param first the comparisons of the steps of a workload.
+ * @param failed the differences in `first` that are not accepted.
+ * @param again the comparisons of a later execution of the same steps.
  */
 function withoutChance(first: readonly Comparison[], failed: Review['failed'], again: readonly Comparison[]): Comparison[] {
   return first.map((comparison) => {

@@ -25,8 +25,11 @@ const uid = 61234
  * - the `MachineUser`
  * - the command
  *
- * For the user `subordinate`, an overlay on /etc adds this user. The shell is PID 1, and reaps orphans while the command runs. The script
- * ends with `exit`, because the shell could otherwise replace itself with the command.
+ * If the `MachineUser` is `subordinate`, the script mounts an overlay on /etc, and adds an unprivileged user to the files in the overlay.
+ * The files in /etc of this machine do not change.
+ *
+ * The shell is PID 1, and reaps orphans while the command runs. Without the `exit` at the end of the script, the shell could replace itself
+ * with the command.
  */
 const prepare = `
 set -e

@@ -45,7 +45,10 @@ export function replacesOnlyFailed({ spec }: Job): boolean {
   return spec?.podReplacementPolicy === 'Failed' || spec?.podFailurePolicy !== undefined
 }
 
-/** Returns true when a Pod has failed. A Pod that is being deleted counts as failed if the Job replaces Pods that are being deleted. */
+/**
+ * Returns true when the phase of the Pod is `Failed`. If the Job replaces a Pod as soon as the Pod is being deleted (see
+ * `replacesOnlyFailed`), also returns true when the Pod is being deleted and has not ended.
+ */
 export function hasFailed(pod: ReadonlyPod, job: Job): boolean {
   return pod.status?.phase === 'Failed' || (isTerminating(pod) && !replacesOnlyFailed(job))
 }

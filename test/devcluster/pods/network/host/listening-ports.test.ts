@@ -1,4 +1,4 @@
-/** Tests of the ports on which servers of this machine listen. */
+/** Tests of `listeningPorts`, which finds the TCP ports on which servers of this machine can be reached at 127.0.0.1 or ::1. */
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
