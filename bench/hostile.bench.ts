@@ -38,8 +38,8 @@ interface Result {
 const path = '/mutate-hostile-example-com-v1-target?timeout=10s'
 
 /**
- * The rows of the result: one row without an attack, one row for each attack in `attacks`, and one row for each hostile review, which is
- * sent repeatedly on one connection.
+ * The rows of the result: one row without an attack, one row for each attack in `attacks`, and one row for each hostile review. In the row
+ * of a hostile review, the attacking thread sends this review again and again on one connection.
  */
 const rows: readonly { readonly name: string; readonly run: (target: Target, signal: AbortSignal) => Promise<string> }[] = [
   { name: 'nothing else', run: () => Promise.resolve('') },

@@ -407,9 +407,11 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Calls `overtaken` of the handlers, because the reconcile that wrote `latest` may not have seen an earlier change of the object by
-   * another client or another reconcile. If the store no longer contains `latest`, this method does nothing, because the handlers were
-   * already notified of the change that replaced or removed `latest`.
+   * Calls `overtaken` of the handlers. The reason for the call: another client or another reconcile may have changed the object, and the
+   * reconcile that wrote `latest` may not have seen this change.
+   *
+   * If the store no longer contains `latest`, this method does nothing, because the handlers were already notified of the change that
+   * replaced or removed `latest`.
    */
   #notifyOvertaken({ latest, before }: Overtaken<T>): void {
     if (this.store.get(metadataOf(latest)) !== latest) return

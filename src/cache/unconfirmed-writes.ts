@@ -66,7 +66,10 @@ export class UnconfirmedWrites<T extends KubernetesObject> {
     return this.#writes.size
   }
 
-  /** Remembers an own write that has replaced `before` in the store. */
+  /**
+   * Remembers a write of a reconcile of this process. `object` is the result of the write. `before` is the state that the write has
+   * replaced in the store; undefined if the store did not contain the object.
+   */
   add(object: DeepReadonly<T>, before: DeepReadonly<T> | undefined, origin: Origin): void {
     const { uid, resourceVersion } = metadataOf(object)
     const writes = this.#writes.get(uid)

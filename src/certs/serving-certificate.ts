@@ -124,7 +124,7 @@ export function refreshingSource(
         } catch (error) {
           if (!signal.aborted) report(error)
         }
-        await sleep(clock, checkEveryMs, signal).catch(() => undefined) // the abort ends the loop
+        await sleep(clock, checkEveryMs, signal).catch(() => undefined) // an abort rejects `sleep`, and then ends the loop
       }
     },
   }

@@ -2,7 +2,7 @@
 import { ProreusError } from '../api/errors.ts'
 
 /**
- * The user that requests impersonate. The API server authorizes a request as this user, not as the user of the credentials. The user of the
+ * The user to impersonate. The API server authorizes a request as this user, not as the user of the credentials. The user of the
  * credentials needs the permission to `impersonate` the user name, the uid, each group and each extra value: see
  * https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/.
  */

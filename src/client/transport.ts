@@ -213,13 +213,13 @@ class HttpTransport implements Transport {
   }
 
   /**
-   * Loads the credentials, and sends the request once. If the server has already answered an attempt with 401, and the credentials are
-   * still the same, returns the 401 response again and sends no request.
+   * Loads the credentials, and sends the request once. There is one exception: if the server answered an earlier attempt with 401, and the
+   * loaded credentials are the same as in that attempt, the method sends no request and returns the earlier 401 response.
    *
    * Rejects with one of these errors:
    *
    * - the reason of the signal, when the signal aborts
-   * - the error of the guard, when the guard throws
+   * - the error of the request's `guard`, when the `guard` throws
    * - `PRO_ABORTED` when the transport is closed
    * - `PRO_KUBECONFIG` when the credentials cannot be loaded
    * - `PRO_API` when the response is too large

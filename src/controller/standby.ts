@@ -58,8 +58,9 @@ export class Standby {
   }
 
   /**
-   * Begins to drop keys from the queue. A check every 30 seconds drops each key that was last added more than the lease duration plus 45
-   * seconds ago. Retries and timers that are not due yet are not dropped.
+   * Begins to drop keys from the queue. Every 30 seconds, a check drops each key whose waiting time is longer than the lease duration plus
+   * 45 seconds. The waiting time begins when the key was last added without a delay, or when a delay of the key last ended, whichever is
+   * later. Retries and timers that are not due yet are not dropped.
    */
   begin(): void {
     this.#timer = this.#options.clock.after(sweepMs, () => {

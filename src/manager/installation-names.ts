@@ -28,9 +28,9 @@ export interface InstallationNames {
    */
   readonly installer: string
   /**
-   * The field manager that applies only `spec.conversion` of CRDs, when the webhooks are served. If `installer` applied `spec.conversion`,
-   * its next apply of a CRD without this field would remove the conversion webhook. An object that is then written in a version other than
-   * the storage version would lose fields.
+   * The field manager that applies only `spec.conversion` of CRDs, when the webhooks are served. `installer` applies CRDs without
+   * `spec.conversion`. If `installer` owned `spec.conversion`, such an apply request would remove the conversion webhook from the CRD. If
+   * an object were then written in a version other than the storage version, the object would lose fields.
    */
   readonly conversionInstaller: string
 }

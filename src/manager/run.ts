@@ -64,7 +64,8 @@ export type { Endpoints, InjectionTargets, RunOptions, WebhookOptions } from './
  * await run([operator], { connection: await loadConnection({ env: process.env }) })
  *
  * @throws {ProreusError} when the start fails: `PRO_PORT_IN_USE`, `PRO_CERTIFICATE`, `PRO_PERMISSION`, `PRO_API_UNREACHABLE`, or
- *   `PRO_CONFIG_INVALID`. `PRO_CONFIG_INVALID` reports all invalid and unknown options at once, or an empty list of operators.
+ *   `PRO_CONFIG_INVALID`. The code is `PRO_CONFIG_INVALID`, for example, when an option is invalid or unknown, or when the list of
+ *   operators is empty. If several options are invalid or unknown, one error can report all of them.
  */
 export function run(operators: readonly Operator[], options: RunOptions): Promise<void> {
   return runWith(realParts, operators, options)

@@ -14,9 +14,11 @@ export function isInEnum(values: readonly JsonValue[], value: JsonValue): boolea
 }
 
 /**
- * Returns true if kube-apiserver could accept a value that is not in `values`. This is possible because kube-apiserver converts the value
- * to the Go type of each allowed value before the comparison. `types` contains the types that the schema allows. If the schema allows any
- * type, `types` is empty.
+ * Returns true if kube-apiserver could accept a value that differs from all allowed values of an enum. This is possible because
+ * kube-apiserver converts the value to the Go type of each allowed value before the comparison.
+ *
+ * @param values the allowed values of the enum.
+ * @param types the types that the schema allows; empty if the schema allows any type.
  */
 export function convertsForEnum(values: readonly JsonValue[], types: readonly string[]): boolean {
   if (values.some((allowed) => typeof allowed === 'bigint')) return true

@@ -31,9 +31,9 @@ const controlPlane = await conformanceControlPlane(t, { controllers: false, name
  */
 const roundMs = { least: 4_000, most: 12_000 }
 /**
- * The number of writes that the process should make in a round. If the process has made fewer writes when the shortest duration of a round
- * (`roundMs.least`) has passed, the round continues. It ends when the process has made this number of writes, or when the longest duration
- * (`roundMs.most`) has passed. A round continues in this way when the machine is busy.
+ * The number of writes that the process should make in a round. When the shortest duration of a round (`roundMs.least`) has passed, the
+ * round ends as soon as the process has made this number of writes. On a busy machine, the process can need more time for the writes. The
+ * round ends in any case when the longest duration (`roundMs.most`) has passed.
  */
 const enoughWrites = 150
 /**

@@ -58,9 +58,9 @@ const sample = { namespace: 'test-mypod', name: 'mypod-sample' }
 /**
  * Deletes all objects of the manifests. If the deletion takes too long, the error contains the conditions of the CRDs.
  *
- * Before, waits until the objects of each CRD can be listed. kube-apiserver lists and deletes these objects before it deletes the CRD. If
- * the list fails because the storage of a new CRD is not ready, kube-apiserver sometimes tries again only after minutes
- * (k8s.io/apiextensions-apiserver/pkg/controller/finalizer: sync, updateCustomResourceDefinition).
+ * Before the deletion, this function waits until the objects of each CRD can be listed. The reason: kube-apiserver lists and deletes these
+ * objects before it deletes the CRD. If the storage of a new CRD is not ready, the list fails, and kube-apiserver sometimes tries again
+ * only after minutes (k8s.io/apiextensions-apiserver/pkg/controller/finalizer: sync, updateCustomResourceDefinition).
  */
 async function deleteInstallation(kubectl: Kubectl): Promise<void> {
   const definitions = (await kubectl.ok('get customresourcedefinitions -o name')).trim().split('\n')

@@ -32,8 +32,8 @@ function kindOf(name: string, maxLength = 20) {
  *
  * - The controller copies the text of the object `one` to the ConfigMap `shared`, which the operators `left` and `right` share. The key is
  *   the operator's name. A change of the ConfigMap also triggers a reconcile.
- * - The webhook denies objects whose text is `bad`. If the name of an object begins with `noted`, the webhook adds the operator's name as a
- *   key to the ConfigMap with the name of the object, except in a dry run.
+ * - The webhook denies objects whose text is `bad`. If the name of an object begins with `noted`, the webhook also writes to the ConfigMap
+ *   that has the same name as the object. The key is the operator's name. In a dry run, the webhook writes nothing.
  */
 function operatorOf(name: string, kind: ReturnType<typeof kindOf>): Operator {
   return defineOperator({

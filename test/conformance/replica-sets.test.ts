@@ -56,9 +56,9 @@ t.test('a ReplicaSet has as many Pods as its spec says', async (t) => {
 t.test('a Pod without a controller is adopted, and one whose labels no longer match is released', async (t) => {
   const { namespace } = adopting
   const orphan = await client.create(pod, { metadata: { namespace, name: 'orphan', labels }, spec })
-  // If the cache of the controller does not contain the orphan yet, the controller creates one Pod too many. The controller then deletes
-  // one Pod, and deletes a Pod that is not ready before a Pod that is ready. The test waits until the orphan is ready, so that the
-  // controller does not delete the orphan.
+  // If the cache of the controller does not contain the orphan yet, the controller creates one Pod too many, and later deletes one of the
+  // Pods. If one of the Pods is not ready, the controller chooses this Pod. The test waits until the orphan is ready, so that the
+  // controller does not choose the orphan.
   await untilPodIsReady(client, { namespace, name: 'orphan' })
   await client.create(apps.replicaSet, { metadata: adopting, spec: { replicas: 2, selector: { matchLabels: labels }, template } })
   const { metadata } = await untilReady(adopting, 2)

@@ -19,9 +19,10 @@ import { Double, Duration, ListValue, MapValue, OpaqueValue, OptionalValue, Time
  */
 export function equals(a: Value, b: Value): boolean {
   // A shortcut for `a === b` would be wrong, because in kube-apiserver, some values do not equal themselves:
-  // - The comparison of an authorizer with itself is an error.
-  // - Lists of type `set` are compared by the keys of their items. If the schema of the items has the type `number`, the key of the item 1
-  //   is an int64 in the left operand, but a float64 in the right operand (see list-identity.ts).
+  // - An authorizer. The comparison of an authorizer with itself is an error.
+  // - A list of type `set` that contains an integer, for example 1, if the schema of the items has the type `number`. Lists of type `set`
+  //   are compared by the keys of their items. The key of the integer is an int64 in the left operand, but a float64 in the right operand
+  //   (see list-identity.ts).
   if (a === null || b === null || typeof a === 'string') return a === b
   if (isNumber(a)) return isNumber(b) && numbersEqual(a, b)
   if (typeof a !== 'object') return a === b

@@ -31,9 +31,9 @@ process.on('message', (message) => {
 })
 
 async function start(message: StartMessage): Promise<void> {
-  // `onLoad` reports only modules that are imported after the call of `onLoad`. Because `run-operators.ts` is imported after this call,
-  // `onLoad` reports `run-operators.ts` and the modules that `run-operators.ts` imports. If Proreus runs from its sources, a change of one
-  // of these modules therefore also restarts the operators.
+  // `run-operators.ts` is imported here and not at the top of this file, because `onLoad` reports only modules that are imported after the
+  // call of `onLoad`. Thus `onLoad` reports `run-operators.ts` and the modules that `run-operators.ts` imports. If Proreus runs from its
+  // sources, a change of one of these modules therefore also restarts the operators.
   const { runOperators } = await import('./run-operators.ts')
   const exitCode = await runOperators(message, stop.signal, send)
   // While the parent process is busy, messages wait in this process. `process.exit` would discard the waiting messages.

@@ -63,7 +63,7 @@ const manyValues = 4
  * the latest impersonation by this requester. With the fixed order, the result does not depend on earlier requests.
  *
  * @throws {StatusError} 400 when impersonation headers are set, but not `Impersonate-User`; 403 when the requester may not impersonate the
- *   user. If several checks fail, the error is that of the first check.
+ *   user. If several checks fail, the error of the check that failed first is thrown.
  */
 export function impersonate(
   requester: UserInfo,

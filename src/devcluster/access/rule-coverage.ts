@@ -12,8 +12,11 @@ type Right = (
 ) & { readonly verb: string }
 
 /**
- * Returns the rights of `wanted` that no rule of `held` grants, as texts for kube-apiserver's error message. Rights that differ only in the
- * verb are in one text, except for paths. The texts are sorted. The list is empty if `held` grants all rights of `wanted`.
+ * Returns the rights of `wanted` that no rule of `held` grants, as sorted texts for kube-apiserver's error message. If `held` grants all
+ * rights of `wanted`, the list is empty.
+ *
+ * - For a resource, or for one object of a resource, one text lists all missing verbs.
+ * - For a path, each missing verb has its own text.
  */
 export function missingRights(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): string[] {
   const verbsOf = new Map<string, string[]>()

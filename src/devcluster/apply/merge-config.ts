@@ -56,8 +56,8 @@ function mergedOrder(live: readonly string[], applied: readonly string[]): strin
       l += 1
       r += 1
     } else if (mine !== undefined && theirs !== undefined && inApplied.has(mine) && shared[0] !== undefined && shared[0] !== mine) {
-      // Both lists contain `mine` and `shared[0]`, and the configuration has `shared[0]` before `mine`. `mine` is therefore added later,
-      // when the loop reaches `mine` in the configuration.
+      // Both the live list and the applied list contain `mine` and `shared[0]`, and `shared[0]` comes before `mine` in the applied list.
+      // The loop therefore skips `mine` in the live list. The loop adds `mine` later, when it reaches `mine` in the applied list.
       l += 1
     } else if (mine !== undefined && !inApplied.has(mine)) {
       order.push(mine)

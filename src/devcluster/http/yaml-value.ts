@@ -44,7 +44,10 @@ function writeLines(value: JsonValue, first: string, indent: string, lines: stri
   }
 }
 
-/** Returns true for a value that is written on separate lines. */
+/**
+ * Returns true for a value that is written in the block style of YAML, with at least one line for each item or field. Any other value is
+ * written on a single line.
+ */
 function isBlock(value: JsonValue, indent: string): value is JsonValue[] | Readonly<Record<string, JsonValue>> {
   if (indent.length >= maxDepth * 2) return false
   return Array.isArray(value) ? value.length > 0 : isObject(value) && Object.keys(value).length > 0

@@ -220,7 +220,10 @@ export class ObjectStore {
     return this.#log.slice(Math.max(0, revision - this.#compacted))
   }
 
-  /** Calls `subscriber.change` for each later change of a type, in order. Returns a function to unsubscribe. */
+  /**
+   * Subscribes to the changes of the objects of a type. The store calls `subscriber.change` for each later change, in the order of the
+   * changes. Returns a function to unsubscribe.
+   */
   subscribe(storageKey: string, subscriber: Subscriber): () => void {
     const subscribers = this.#subscribers.get(storageKey) ?? new Set()
     this.#subscribers.set(storageKey, subscribers.add(subscriber))

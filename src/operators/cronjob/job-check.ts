@@ -1,4 +1,4 @@
-/** Validates the Job template of a CronJob with requests to the API server. */
+/** Validates the Job template of a CronJob. The validation sends requests to the API server. */
 import { batch, forbidden, invalid, isApiError } from 'proreus'
 import type { AdmissionContext, DeepReadonly, FieldError, StatusCause } from 'proreus'
 import type { CronJob } from './kind.ts'

@@ -84,8 +84,9 @@ function ruleErrors(schema: StructuralSchema, value: JsonValue, place: string, {
  * Validates a default inside apiVersion, kind or metadata. The default must fulfill two conditions:
  *
  * - The default matches its own schema.
- * - An object with only an apiVersion, a kind, and the default as the value of its field is a valid embedded resource. The object has the
- *   schema of the innermost resource that contains the default.
+ * - The default results in valid metadata. For this check, the function builds a test object with the schema of the innermost resource that
+ *   contains the default. The test object has only an apiVersion, a kind, and the field that has the default. The value of this field is
+ *   the default. The test object must be a valid embedded resource.
  */
 function errorsInMeta(schema: StructuralSchema, value: JsonValue, path: string, at: DefaultContext): FieldError[] {
   const { root, wrap } = at

@@ -60,9 +60,10 @@ const leastAvailableBytes = 32 * mebibyte
 const threadBytes = 40 * mebibyte
 const threadHeapBytes = 96 * mebibyte
 /**
- * `threadShare` is the fraction of the available memory that worker threads may use. A worker thread gets at least a sixth of
- * `threadHeapBytes` as its heap, even if its memory then exceeds this fraction. `reserveShare` is the maximum of `reserveBytes`, as a
- * fraction of `requestBytes`.
+ * - `threadShare` is the fraction of the available memory that all worker threads together may use. The heap of a worker thread is at least
+ *   a sixth of `threadHeapBytes`. If the fraction of the memory is too small for this minimum, the process has only one worker thread, and
+ *   this thread uses more memory than the fraction.
+ * - `reserveShare` is the maximum of `reserveBytes`, as a fraction of `requestBytes`.
  */
 const threadShare = 0.6
 const reserveShare = 0.8

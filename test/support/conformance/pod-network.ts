@@ -157,8 +157,8 @@ const networks = 2 ** 14
 let next = process.pid * 8
 
 /**
- * Connects a network namespace to the network of the machine, and returns its address. The name of the link contains the number of the
- * network. If the link can be created, no other process uses this network.
+ * Connects a network namespace to the network of the machine, and returns the IP address of the namespace. The name of the link contains
+ * the number of the /30 network that the link uses. If the link can be created, no other process uses this /30 network.
  */
 async function connectSandbox(pid: number): Promise<string> {
   for (;;) {

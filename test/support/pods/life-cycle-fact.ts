@@ -13,8 +13,9 @@ export interface LifeCycleFact {
   /** The owner of the Pod. Default: no owner. */
   readonly owner?: 'Job'
   /**
-   * The annotations that give a simulated Pod the life that this fact describes. Each key is `NAME` or `CONTAINER/NAME`, without
-   * `simulate.proreus.dev`. Absent if this life cannot be simulated.
+   * The annotations that make a simulated Pod behave as this fact describes. The key `NAME` stands for the annotation
+   * `simulate.proreus.dev/NAME`. The key `CONTAINER/NAME` stands for the annotation `CONTAINER.simulate.proreus.dev/NAME`. The field is
+   * absent if the behavior cannot be simulated.
    */
   readonly simulated?: Readonly<Record<string, string>>
   /** Acts on the Pod after its creation, for example deletes it. Default: nothing. */

@@ -16,7 +16,7 @@ interface Fixture {
   /**
    * One entry for each request that has reached the route. The fields contain the values at the time when the request reached the route:
    *
-   * - `used`: the memory in bytes that all requests together use of the budget.
+   * - `used`: the part of the memory budget that all requests together use, in bytes.
    * - `bytes`: the memory in bytes that is reserved for the request; undefined for a request without a body.
    * - `began`: the monotonic time in milliseconds at which all headers of the request had arrived; undefined for a request without a body.
    */

@@ -56,7 +56,10 @@ function countsOf(constraint: Constraint, all: readonly Constraint[], pod: Reado
   return counts
 }
 
-/** Returns true when `pod` matches the `labelSelector` and the `matchLabelKeys` of a constraint of `owner`. */
+/**
+ * Returns true when `pod` matches the `labelSelector` and the `matchLabelKeys` of a constraint. `owner` is the Pod whose spec contains the
+ * constraint.
+ */
 function matches({ labelSelector, matchLabelKeys = [] }: Constraint, pod: ReadonlyPod, owner: ReadonlyPod): boolean {
   const own = owner.metadata.labels ?? {}
   return selects(labelSelector, pod) && matchLabelKeys.every((key) => !Object.hasOwn(own, key) || pod.metadata.labels?.[key] === own[key])

@@ -28,8 +28,8 @@ export class ControlChannel {
   readonly #settled = Promise.withResolvers<StartReport | string>()
   #errors = ''
   /**
-   * Resolves with the report when the script can run the program. Resolves with the text of the errors when the program could not be
-   * started.
+   * Resolves with the report when the script is ready to run the program. If the channel is closed before the report arrives, resolves with
+   * the error messages of the script. This text is empty if the script has sent no error message.
    */
   readonly started: Promise<StartReport | string>
 

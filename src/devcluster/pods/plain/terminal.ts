@@ -34,8 +34,9 @@ export async function terminalProblem(environment: NodeJS.ProcessEnv = process.e
 }
 
 /**
- * Returns the command that starts `terminal-program.ts` with a terminal. The command contains no text of a container, because the program
- * of the container is sent through `controlDescriptor`.
+ * Returns the command that starts `terminal-program.ts` with a terminal. The words and the environment of the command contain no data of
+ * the container. `terminal-program.ts` receives the program of the container, with its arguments and environment, through
+ * `controlDescriptor`.
  */
 export function terminalCommand(): { readonly words: readonly [string, ...string[]]; readonly environment: Record<string, string> } {
   const program = fileURLToPath(new URL(`./terminal-program${extname(import.meta.url)}`, import.meta.url))

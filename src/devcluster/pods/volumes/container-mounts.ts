@@ -18,8 +18,8 @@ export interface ReadyVolume {
 }
 
 /**
- * Resolves with the mounts for one start of a container. Every start needs new mounts: in a ConfigMap or Secret volume, a `subPath` mounts
- * a file of the current version of the volume, and an update of the volume removes this file.
+ * Resolves with the mounts for one start of a container. Every start needs new mounts, because an update of a ConfigMap or Secret volume
+ * removes the files of the previous version of the volume. A `subPath` mount from an earlier start may refer to such a removed file.
  *
  * @param variables the environment variables of the container, to which `subPathExpr` refers.
  * @throws {ContainerConfigError} with the message of the kubelet when a mount cannot be used.
@@ -76,8 +76,8 @@ async function subPathSource(
 }
 
 /**
- * Checks `recursiveReadOnly` as for a container runtime that does not support recursive read-only mounts (k8s.io/kubernetes/pkg/kubelet:
- * resolveRecursiveReadOnly):
+ * Checks the field `recursiveReadOnly` of a volume mount, like a kubelet whose container runtime does not support recursive read-only
+ * mounts (k8s.io/kubernetes/pkg/kubelet: resolveRecursiveReadOnly):
  *
  * - `Enabled` is refused.
  * - `IfPossible` is accepted if the mount is read-only and its mount propagation is `None`. The mounts below such a mount stay writable.

@@ -25,9 +25,13 @@ export interface PodDns extends DnsSettings {
 }
 
 /**
- * The maximum number of DNS servers and of search domains, and the maximum length in characters of the line of search domains and of one
- * search domain (k8s.io/kubernetes/pkg/apis/core/validation: MaxDNSNameservers, MaxDNSSearchPaths, MaxDNSSearchListChars; dns.go:
- * formDNSSearchFitsLimits).
+ * The limits of the DNS settings, in this order (k8s.io/kubernetes/pkg/apis/core/validation: MaxDNSNameservers, MaxDNSSearchPaths,
+ * MaxDNSSearchListChars; dns.go: formDNSSearchFitsLimits):
+ *
+ * - The maximum number of DNS servers.
+ * - The maximum number of search domains.
+ * - The maximum length in characters of all search domains together, including the spaces between them.
+ * - The maximum length in characters of one search domain.
  */
 const [maxServers, maxSearches, maxSearchLength, maxNameLength] = [3, 32, 2048, 253]
 /** The default DNS options of a Pod that uses the DNS servers of the cluster (dns.go: defaultDNSOptions). */

@@ -26,9 +26,9 @@ export interface AppliedScale {
  * Returns the Scale with the configuration applied and with updated managedFields. If the configuration contains `spec.replicas`, the
  * manager of the request becomes an owner of the replicas.
  *
- * For the Scale of a custom resource, the request fails if a value changes, or if the Scale has no managedFields. kube-apiserver then tries
- * to convert the Scale as if the Scale were the custom resource, and this conversion fails
- * (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion: converter.go).
+ * For the Scale of a custom resource, the request fails in two cases: if the Scale has no managedFields, or if the configuration changes a
+ * field of the Scale other than `managedFields`. In both cases, kube-apiserver tries to convert the Scale as if the Scale were the custom
+ * resource, and this conversion fails (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion: converter.go).
  */
 export function applyScale(
   info: ResourceInfo,

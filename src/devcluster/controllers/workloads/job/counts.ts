@@ -93,9 +93,14 @@ export function tallyOf(job: Job, pods: readonly ReadonlyPod[]): Tally {
 }
 
 /**
- * Returns the updated counters. For an Indexed Job, the newly succeeded indexes are added to `indexes`, and `succeeded` is the new number
- * of succeeded indexes. If the Indexed Job has `backoffLimitPerIndex`, the newly failed indexes are added to `failedIndexes`. For any other
- * Job, the counters are returned unchanged.
+ * Returns the updated counters of a Job:
+ *
+ * - For an Indexed Job, `indexes` of the result also contains the newly succeeded indexes. The number `succeeded` of the result is the
+ *   number of all succeeded indexes.
+ * - For an Indexed Job with `backoffLimitPerIndex`, `failedIndexes` of the result also contains the newly failed indexes.
+ * - For a Job that is not an Indexed Job, the counters do not change.
+ *
+ * @param succeeded the succeeded Pods whose indexes are added to `indexes`.
  */
 function withEndedIndexes(job: Job, pods: readonly ReadonlyPod[], counts: Counts, succeeded: readonly ReadonlyPod[]): Counts {
   const { indexes, failedIndexes } = counts

@@ -15,8 +15,8 @@ function placesOf(container: JsonObject, field: string, pathField: string): { re
 }
 
 /**
- * Validates `volumeMounts` (k8s.io/kubernetes/pkg/apis/core/validation: ValidateVolumeMounts). As in kube-apiserver's errors, some paths
- * have no index.
+ * Validates `volumeMounts` (k8s.io/kubernetes/pkg/apis/core/validation: ValidateVolumeMounts). As in kube-apiserver, the field path of some
+ * errors does not contain the index of the volume mount, e.g. `volumeMounts.subPath` instead of `volumeMounts[0].subPath`.
  */
 export function validateVolumeMounts(container: JsonObject, path: string, pod: PodFacts): FieldError[] {
   const devices = placesOf(container, 'volumeDevices', 'devicePath')
