@@ -218,8 +218,11 @@ function generate(schemas: ReadonlyMap<string, Schema>, version: string): string
 }
 
 /**
- * Returns the text for the type of a field. If `order` is given, the result is `order`: the enum values of `text`, in the order of the API
- * server's error messages. Otherwise, the result is `text`. Throws when `order` and `text` contain different values.
+ * Returns the text that describes the type of a field. If the type contains enum values, the values are in the order of the API server's
+ * error messages. Throws when `order` and `text` contain different values.
+ *
+ * @param text the text with the values in the order of the OpenAPI document, e.g. `=SCTP|TCP|UDP`.
+ * @param order the text with the values in the order of the error messages, e.g. `=TCP|UDP|SCTP`. Default: `text`.
  */
 function inOrder(text: string, order: string = text): string {
   const sorted = (list: string): string => (list.match(/[\w+-]+/g) ?? []).sort().join()

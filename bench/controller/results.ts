@@ -32,7 +32,7 @@ export class Results<Sample extends { readonly [Key in keyof Sample]: number }> 
 
   /**
    * Prints the tables: the medians, the ratios and every sample. Each ratio is the median of Proreus divided by the median of another
-   * program. Only names with the same ending are compared.
+   * program. The two medians of a ratio belong to names with the same ending, e.g. `, 8 workers`.
    *
    * @param endings the endings of the names that were passed to `add`, in the order of the table rows.
    */

@@ -1,6 +1,7 @@
 /**
- * The list of errors of one object, limited in number and length. The limits are necessary, because a user can create an object with a
- * million errors, and a response contains each listed error twice: in its message and in its causes.
+ * The list of the errors of one object. The number of the listed errors and their length are limited. The limits are necessary, because a
+ * user can create an object with a million errors, and because a response contains each listed error twice: in the message and in the
+ * causes of the response.
  */
 import type { FieldError } from './field-error.ts'
 

@@ -5,8 +5,8 @@ import type { DeepReadonly } from './json.ts'
 import type { KubernetesObject, OwnerReference } from './object.ts'
 
 /**
- * Returns the owner reference that makes `owner` the controller of a dependent. The dependent must be in the namespace of `owner`. If
- * `owner` is cluster-scoped, the dependent may be in any namespace.
+ * Returns the owner reference that makes `owner` the controller of a dependent. If `owner` is namespaced, the dependent must be in the same
+ * namespace. If `owner` is cluster-scoped, the dependent may be cluster-scoped or in any namespace.
  */
 export function controllerReference(owner: DeepReadonly<KubernetesObject>): OwnerReference {
   return { ...ownerReference(owner), controller: true, blockOwnerDeletion: true }

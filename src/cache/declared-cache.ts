@@ -8,9 +8,9 @@ import type { CacheListOptions, CacheReader } from './cache.ts'
 import { describeType, isSameView } from './view.ts'
 
 /**
- * Limits the reads of one controller or webhook to the types and views that it declares. A read of any other type is rejected, even if
- * another controller or webhook of the process declares that type. Otherwise, such a read would depend on whether the other controller or
- * webhook is enabled, and on whether the informer has synced.
+ * Limits the reads of one controller or webhook to the types and views that the controller or webhook declares. A read of any other type or
+ * view is rejected, even if another controller or webhook of the process declares this type or view. Without this limit, the result of an
+ * undeclared read would depend on whether the other controller or webhook is enabled, and on whether the informer of the type has synced.
  */
 export class DeclaredCache implements CacheReader {
   readonly #cache: CacheReader

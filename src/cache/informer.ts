@@ -37,13 +37,16 @@ export interface EventHandler<T extends KubernetesObject = KubernetesObject> {
   /** `object` is the last known state of the object. */
   deleted?(object: DeepReadonly<T>): void
   /**
-   * Called when a reconcile has written the object without having seen an earlier change by another client or another reconcile. After an
-   * interruption of the watch, also called when such a change is possible but not certain.
+   * The informer calls this method in two cases:
    *
-   * @param object the written state. The handler has already received this state in `added` or `updated`, with the writing reconcile as the
-   *   `cause`.
-   * @param old the state in the store before the first unconfirmed write; undefined when the store did not contain the object at that time.
-   *   All writes of this process to the object are unconfirmed until the watch has sent the state of the latest write.
+   * - A reconcile has written the object, but has not seen an earlier change of the object by another client or another reconcile.
+   * - After an interruption of the watch, such an earlier change is possible but not certain.
+   *
+   * @param object the state that the reconcile has written. The handler has already received this state in `added` or `updated`, with this
+   *   reconcile as the `cause`.
+   * @param old the state in the store before the first of the unconfirmed writes to the object; undefined when the store did not contain
+   *   the object at that time. When this process has written the object, the writes are unconfirmed until the watch has sent the state of
+   *   the latest of these writes.
    */
   overtaken?(object: DeepReadonly<T>, old: DeepReadonly<T> | undefined): void
 }

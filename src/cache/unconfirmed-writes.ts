@@ -82,9 +82,15 @@ export class UnconfirmedWrites<T extends KubernetesObject> {
   }
 
   /**
-   * Remembers an own write whose response has arrived after the response to a later own write to the same object. If different reconciles
-   * have sent the two writes, the reconcile of the later write has not seen the earlier write. The method then forgets and returns the own
-   * writes to the object. Otherwise, the method returns undefined.
+   * Handles a late response: the response to a write of this process has arrived after the response to a later write of this process to the
+   * same object. If the object has no unconfirmed writes, or if the earlier write is not newer than the state before the unconfirmed
+   * writes, the method does nothing and returns undefined. Otherwise, there are two cases:
+   *
+   * - If the same reconcile sent the earlier write and the latest write, the method remembers the earlier write and returns undefined.
+   * - Otherwise, the reconcile of the latest write has not seen the earlier write. The method returns the unconfirmed writes to the object,
+   *   and forgets these writes.
+   *
+   * @param origin the reconcile that sent the earlier write; undefined when no reconcile sent the earlier write.
    */
   addLate({ uid, resourceVersion }: Pick<ObjectMeta, 'uid' | 'resourceVersion'>, origin: Origin | undefined): Overtaken<T> | undefined {
     const writes = this.#writes.get(uid)

@@ -23,7 +23,7 @@ export interface Diagnosis {
   readonly message: string
   /** True to relist; false to resume the watch from its last resourceVersion. */
   readonly relist: boolean
-  /** True to retry without a pause if this is the first failure since the back-off was reset. */
+  /** If true, and if no other failure has occurred since the last reset of the back-off, the reflector retries without a pause. */
   readonly atOnce?: boolean
   readonly minPauseMs?: number
   readonly maxPauseMs?: number

@@ -40,12 +40,12 @@ export interface CompiledRules {
   /**
    * Returns the field errors of a default in the schema. The rules are evaluated up to two times:
    *
-   * - First, the default is also `oldSelf`, as for an unchanged value.
-   * - If there are no errors, the rules are evaluated again without `oldSelf`, as for a new value.
+   * - In the first evaluation, `self` and `oldSelf` are both the default, as for a value that an update leaves unchanged.
+   * - If the first evaluation returns no errors, the rules are evaluated again without `oldSelf`, as for a new value.
    *
    * @param path path of the default.
    * @param budget cost budget of the rules.
-   * @returns the errors and the remaining budget; the budget is negative if it is exhausted.
+   * @returns the errors and the remaining budget; the remaining budget is negative if the budget is exhausted.
    */
   evaluateDefault(value: JsonValue, path: string, budget?: number): { readonly errors: readonly FieldError[]; readonly left: number }
 }

@@ -34,11 +34,12 @@ export interface Connection {
    */
   readonly namespace?: string
   /**
-   * Returns the `Authorization` header. Called for each request, because tokens rotate and exec plugins return new tokens. An exec plugin
-   * that runs does not keep the process alive, but a pending request of a client does.
+   * Returns the `Authorization` header. The client calls this function for each request, because tokens rotate and exec plugins return new
+   * tokens. A running exec plugin alone does not keep the Node.js process alive. A request that waits for the header keeps the process
+   * alive.
    *
-   * @param refused the header that the server has just rejected with 401. The function should then load a new header, even if `refused` is
-   *   in its cache.
+   * @param refused the header that the server has just rejected with 401. If `refused` is given, the function should load a new header,
+   *   even if the cache of the function contains `refused`.
    */
   readonly authorization?: (refused?: string) => Promise<string | undefined>
   /** Additional headers of each request, e.g. the headers of impersonation. */

@@ -126,8 +126,9 @@ function dialed(dial: () => Duplex): Connectors.connector {
 }
 
 /**
- * Returns a function that creates the pools of a `ProxyAgent`. When a pool connects to the proxy, it adds the socket of this connection to
- * `sockets`. The TLS socket within a tunnel is not added, because undici's connector for tunnels does not return its socket.
+ * Returns a function that creates the pools of a `ProxyAgent`. When a pool connects to the proxy, the pool adds the socket of this
+ * connection to `sockets`. The TLS socket within a tunnel is not added, because undici's connector for tunnels passes the TLS socket to a
+ * callback and does not return the TLS socket.
  */
 function trackedPools(sockets: Set<Socket>): (origin: URL | string, options: Pools.Options) => Dispatcher {
   return (origin, options) => {

@@ -66,9 +66,10 @@ export const toItself: Keys = ({ metadata: { namespace, name } }) => [{ namespac
 
 /**
  * Maps an object to its controller if the controller is of type `owner`. Like controller-runtime's `EnqueueRequestForOwner`, the function
- * uses the group, kind and name in the owner reference, but not the uid. The uid may be that of a deleted owner, while a new owner with the
- * same name exists. The events of such a dependent must enqueue the new owner, because the reconcile of the new owner may wait for the
- * deletion of the dependent.
+ * uses the group, kind and name in the owner reference, but not the uid.
+ *
+ * An owner reference may contain the uid of a deleted owner, while a new owner with the same name exists. The reconcile of the new owner
+ * may wait for the deletion of the object with this owner reference. Therefore, an event of this object must enqueue the new owner.
  */
 export function toController(owner: Pick<GroupVersionKind, 'group' | 'kind'> & { readonly namespaced: boolean }): Keys {
   return (object) => {

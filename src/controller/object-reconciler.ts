@@ -15,11 +15,19 @@ import { isTerminal } from './reconciler.ts'
  * Returns a reconciler for the objects of `type`:
  *
  * - If the cache contains the object, the reconciler calls `reconcile`.
- * - If a deletion event of the object was received, the reconciler calls `deleted`. When an object leaves a view (see `cacheView`), the
- *   informer also receives a deletion event.
- * - Otherwise, the reconciler gets the object from the API server, because the event of a dependent may arrive before the event of its
- *   owner. If the object does not exist, the reconciler calls `deleted`. If the object is in the view `type`, or `type` is not a view, the
- *   reconciler requeues the key. If the object is outside the view, the reconciler does nothing.
+ * - If the cache does not contain the object, and a deletion event of the object was received, the reconciler calls `deleted`. The informer
+ *   also receives a deletion event when an object leaves a view (see `cacheView`).
+ * - If the cache does not contain the object, and no deletion event of the object was received, the reconciler gets the object from the API
+ *   server. This case occurs, for example, when the event of a dependent arrives before the event of the object that owns the dependent.
+ *
+ * The next step depends on the response of the API server:
+ *
+ * - If the object does not exist, the reconciler calls `deleted`.
+ * - If the object exists, and `type` is not a view, the reconciler requeues the key.
+ * - If the object exists, and `type` is a view that contains the object, the reconciler requeues the key.
+ * - If the object exists, and `type` is a view that does not contain the object, the reconciler does nothing.
+ *
+ * If `deleted` is undefined, the reconciler does nothing for an object that the cache does not contain.
  *
  * @param seenGone the keys of objects whose deletion events were received. The reconciler removes the keys that it has handled.
  */

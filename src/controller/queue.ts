@@ -236,12 +236,12 @@ export class WorkQueue<Key extends string> {
   }
 
   /**
-   * Removes the entries for which `filter` returns true. The entries are ready and held entries, retries and timers. If no worker is
-   * processing a removed key, the failures of the key are reset.
+   * Removes each entry for which `filter` returns true. An entry is a ready key, a held key, a retry or a timer. If no worker is processing
+   * the key of a removed entry, the failures of the key are reset.
    *
-   * @param filter gets the key and the waiting time of an entry, in milliseconds. For a retry or a timer, the waiting time is 0. For a
-   *   ready or held entry, the waiting time begins when the key was last added without a delay, or when a delay of the key last ended,
-   *   whichever is later. If a key has a timer and another entry, `filter` is called for both.
+   * @param filter gets the key and the waiting time of an entry, in milliseconds. The waiting time of a retry or a timer is 0. The waiting
+   *   time of a ready or held entry begins at the later of two times: the last time at which the key was added without a delay, and the
+   *   last time at which a delay of the key ended. If a key has a timer and another entry, `filter` is called once for each of the two.
    */
   drop(filter: (key: Key, waitedMs: number) => boolean): void {
     if (this.#shutDown) return

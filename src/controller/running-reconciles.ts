@@ -56,8 +56,8 @@ export class RunningReconciles {
   }
 
   /**
-   * Ends a reconcile. If other clients have caused any of the events that were held back during the reconcile, the key of the reconcile is
-   * added to the queue.
+   * Ends a reconcile, and discards the held-back events that the reconcile has caused. If other events were held back during the reconcile,
+   * the key of the reconcile is added to the queue.
    */
   end(running: RunningReconcile): void {
     this.#running.delete(running.key)

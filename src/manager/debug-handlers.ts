@@ -99,11 +99,12 @@ function json(content: object): Answer {
 }
 
 /**
- * Permits a request if its Host header is an IP address or `localhost`, and if no web page has sent the request. A server on a loopback
- * address uses this filter instead of authentication, because of the web pages that the user of this machine visits:
+ * Permits a request if its Host header is an IP address or `localhost`, and if no web page has sent the request. A debug server on a
+ * loopback address requires no authentication. The user of this machine may visit a web page that sends requests to this server. Without
+ * this filter, the web page could do the following:
  *
- * - With DNS rebinding, a web page could read responses. The Host header then contains the domain of the web page.
- * - Without DNS rebinding, a web page could cause expensive requests, but could not read the responses.
+ * - With DNS rebinding, the web page could read the responses. The Host header then contains the domain of the web page.
+ * - Without DNS rebinding, the web page could cause expensive requests, but could not read the responses.
  */
 export const loopbackHostsOnly: AccessFilter = ({ headers }) => {
   const { host = '', origin, 'sec-fetch-site': site = 'none' } = headers

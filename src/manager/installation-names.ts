@@ -80,9 +80,9 @@ const maxLength = 63 - '-webhook-ca'.length
 /**
  * Returns the name of the installation of these operators:
  *
- * - `given`, unless it is undefined,
- * - otherwise the name of the only operator,
- * - `proreus` if `given` is undefined and there are no operators.
+ * - If `given` is not undefined, the name is `given`.
+ * - If `given` is undefined and there is exactly one operator, the name is the name of this operator.
+ * - If `given` is undefined and there are no operators, the name is `proreus`.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when there are several operators and `given` is undefined, or when the name is invalid.
  */

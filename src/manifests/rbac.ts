@@ -92,8 +92,8 @@ export function leaderElectionRole(names: InstallationNames): JsonObject[] {
 }
 
 /**
- * Returns the Role for the Secret in which the operator stores the CA of its webhooks, and its binding to the ServiceAccount of the
- * installation.
+ * Returns two objects: a Role that allows the use of the Secret in which the operator stores the CA of its webhooks, and a RoleBinding of
+ * this Role to the ServiceAccount of the installation.
  */
 export function webhookCaRole(names: InstallationNames): JsonObject[] {
   return roleForOne(names, names.caSecret, { apiGroups: [''], resources: ['secrets'] }, ['get', 'update'])

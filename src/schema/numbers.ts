@@ -8,8 +8,9 @@ import { childless, fieldOf } from '../api/field-path.ts'
 
 export interface NumberRules {
   /**
-   * `integer` or `number` if the schema has this type; undefined for all other schemas, such as an int-or-string. If `type` is undefined,
-   * `inRange` returns true for every number. `minimum` and `maximum` apply in all cases.
+   * The type of the schema if the type is `integer` or `number`; undefined for all other schemas, such as an int-or-string. If `type` is
+   * undefined, `inRange` returns true for every number. `inRange` never checks `minimum` and `maximum`. `numberErrors` always checks them,
+   * even if `type` is undefined.
    */
   readonly type: 'integer' | 'number' | undefined
   readonly format: 'int32' | 'int64' | 'float' | 'double' | undefined

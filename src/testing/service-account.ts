@@ -31,8 +31,9 @@ interface ServiceAccountKey {
 const tokenLifeSeconds = 3600
 
 /**
- * Returns the user that the API server sees when a ServiceAccount authenticates, with the permissions of the ServiceAccount. The result can
- * be passed to `grant`.
+ * Returns a user with the username, the groups and the permissions of a ServiceAccount. The username and the groups are those with which
+ * the API server authenticates the ServiceAccount, except that the group `system:authenticated` is omitted. The result can be passed to
+ * `grant`.
  */
 export function userOfServiceAccount({ name, rules = [], ...rest }: ControlPlaneServiceAccount): ControlPlaneUser {
   const { namespace, name: own } = serviceAccountKey(name)

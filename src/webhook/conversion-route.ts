@@ -176,7 +176,8 @@ async function roomFor(
 ): Promise<void> {
   signal.throwIfAborted()
   const { bytes, values } = objects.heaviest
-  // Each value counts as two marks: a bracket or a comma, and possibly a colon.
+  // Each value counts as two marks. The first mark is the opening bracket or comma before a field or list item. The second mark is the
+  // colon of a field. A list item has no colon, but also counts as two marks.
   const cost = costOfMarks(bytes, convertedCopies * 2 * Math.min(values, maxObjectValues))
   const more = Math.min(Math.ceil(cost - batchCost * body.length), reserve - charge.bytes)
   if (more <= 0 || charge.grow(more)) return

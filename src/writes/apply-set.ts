@@ -77,8 +77,8 @@ interface Member {
  * Applies the desired dependents of `owner` in order, and then deletes the dependents that are no longer desired. If nothing has changed,
  * no write request is sent (see `applyIfChanged`). After a failed apply request, no further request is sent.
  *
- * A dependent is not desired if its entry is `false` or undefined, e.g. `site.spec.tls && dependent(core.secret, …)`. The result of such an
- * entry is undefined. A variable for the list needs the type `OptionalDependent[]` if it has a type annotation.
+ * A dependent is not desired if its entry is `false` or undefined, e.g. `site.spec.tls && dependent(core.secret, …)`. For such an entry,
+ * the result contains undefined. If you annotate the type of a variable that contains the list, use the type `OptionalDependent[]`.
  *
  * Each object gets the controller reference to `owner` and the label `proreus.dev/apply-set`. An object is deleted only if it has the label
  * of this set, and `owner` is its controller.

@@ -42,8 +42,9 @@ async function drain(iterable: AsyncIterable<unknown>): Promise<void> {
  */
 const call = (options: unknown): never => options as never
 /**
- * Returns its argument as an `object`. The type `object` accepts options with any fields, also misspelled fields. This function is for
- * verbs whose result type depends on the type of the options.
+ * Returns its argument with the type `object`. TypeScript accepts a value of this type as options, whatever fields the value has. This
+ * function is for verbs such as `create`, whose options determine the type of the object or patch. With options of the type `never`, the
+ * object or patch would also need the type `never`.
  */
 const some = (options: object): object => options
 const cases: readonly (readonly [of: string, call: () => unknown, problem: string])[] = [

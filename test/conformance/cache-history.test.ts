@@ -41,7 +41,10 @@ const enoughWrites = 150
  * plan begins after all faults of the current plan have ended.
  */
 const planMs = 2_000
-/** The names of the concurrent writers of the process, and the number of other clients that write. */
+/**
+ * `ownWriters` contains the concurrent writers of the process. Each name is the key of the reconcile that writes; undefined stands for a
+ * writer outside a reconcile. `foreignWriters` is the number of other clients that write.
+ */
 const ownWriters = [undefined, 'first', 'second', 'third']
 const foreignWriters = 2
 /** The longest pause of a writer between two writes, in milliseconds. */

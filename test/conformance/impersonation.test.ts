@@ -98,9 +98,10 @@ function refusedReview(username: string): string {
 
 /** The users that the administrator impersonates, each with the resulting user or error. */
 const identities: [impersonated: Impersonation, result: JsonObject | string][] = [
-  // This entry must be the first. If the previous impersonation by the administrator was allowed by the verb `impersonate`, kube-apiserver
-  // checks this verb before the constrained verbs (see `attempts`). With the verb `impersonate`, an impersonated node does not get the
-  // group `system:nodes`.
+  // This entry must be the first. kube-apiserver first checks the verbs that allowed the latest impersonation by the same requester (see
+  // `attempts`). After an impersonation that the verb `impersonate` has allowed, kube-apiserver checks this verb before the constrained
+  // verbs. If the verb `impersonate` allows the impersonation of a node, the impersonated node does not get the group `system:nodes`, which
+  // this entry expects.
   [{ user: 'system:node:n' }, { username: 'system:node:n', groups: ['system:nodes', everybody] }],
   [{ user: 'jane' }, { username: 'jane', groups: [everybody] }],
   [{ user: ' jane ' }, { username: 'jane', groups: [everybody] }],

@@ -110,9 +110,11 @@ function untilMessage(key: NamespacedKey, wanted: string): Promise<unknown> {
 }
 
 /**
- * Starts a watch of the Pods. The returned function returns the names of the Pods in all events of the type so far. With
- * kube-controller-manager, the function omits a name that repeats the previous name: kube-controller-manager deletes Pods by name, and its
- * cache may be stale, so that it sometimes replaces a Pod twice.
+ * Starts a watch of the Pods. The returned function returns the names of the Pods in all events of the given type that the watch has
+ * received so far.
+ *
+ * If the test runs with kube-controller-manager, the function omits a name that is equal to the previous name. kube-controller-manager
+ * sometimes replaces a Pod twice, because kube-controller-manager deletes Pods by name, and its cache may be stale.
  */
 async function watchNames(t: Test, { namespace }: NamespacedKey, type: 'ADDED' | 'DELETED'): Promise<() => readonly string[]> {
   const stop = new AbortController()

@@ -12,7 +12,7 @@ const listMap = (items: StructuralSchema, ...keys: string[]): StructuralSchema =
   'x-kubernetes-list-map-keys': keys,
 })
 const find = (shown: JsonObject, original: JsonObject, schema = object({})): unknown => findKeptFields(shown, original, schema)
-/** Returns the digest of a value. A kept field contains such a digest in `shown`. */
+/** Returns the digest of a value. `findKeptFields` puts this digest into the property `shown` of a kept field. */
 const digest = (shown: JsonValue): string => (find({ a: shown }, {}) as { fields: { a: { shown: string } } }).fields.a.shown
 
 t.test('without differences nothing is kept', async (t) => {

@@ -91,8 +91,9 @@ t.test('the number of steps of the native engine is limited', async (t) => {
     ['^a{257}', true],
     [`^${'a{999}'.repeat(16)}a{400}`, true],
     [`^${'a{999}'.repeat(16)}a{401}`, false],
-    // After a leading `^`, a pattern may have one unbounded repetition. The repetition can end at every position of the string, and the
-    // engine may try the rest of the pattern there. The limit is therefore 256 steps at each position, as for a pattern without `^`.
+    // If a pattern has a leading `^`, it may also have one unbounded repetition, such as `a*`. This repetition can end at every position of
+    // the string, so the engine may try the rest of the pattern at every position. The limit for such a pattern is therefore the same as
+    // for a pattern without `^`: 256 steps at each position.
     ['^a*b{255}', true],
     ['^a*b{256}', false],
     ['^a+b{255}', true],

@@ -54,8 +54,8 @@ export interface MapLiteral extends Node {
 }
 
 /**
- * The literal `Type{field: value}`. Kubernetes' CEL environment has no type that such a literal can construct. The node exists only to
- * report an error with its position.
+ * The literal `Type{field: value}`. Kubernetes' CEL environment has no type that such a literal can construct, so every such literal is an
+ * error. The syntax tree contains the literal only so that the error message can contain the position of the literal.
  */
 export interface StructLiteral extends Node {
   readonly kind: 'struct'

@@ -19,10 +19,12 @@ import { Double, MapValue } from './values.ts'
 
 /**
  * Returns the keys of the items of `list`, the left operand of a comparison or of `+`. If the list is a set with a schema, the keys are
- * computed once and stored in `list.keys`, as in kube-apiserver (`sync.Once`). The stored keys can differ from the items:
+ * computed once and stored in `list.keys`, as in kube-apiserver (`sync.Once`). In two cases, the stored keys are not exactly the keys of
+ * the items:
  *
- * - If the computation panics, `list.keys` contains only the keys of the items before the panic.
- * - The operator `+` appends the keys of the added items to `list.keys`.
+ * - If the key of an item cannot be computed, the function throws an `EvaluationPanic`, and `list.keys` contains only the keys of the
+ *   preceding items. Later calls return these keys.
+ * - The operator `+` appends the keys of the items that it takes from the right operand.
  */
 export function ownKeys(list: ListValue): string[] {
   if (list instanceof SchemaList && list.semantics === 'set') {

@@ -46,9 +46,9 @@ export function describeNetworkError(error: unknown, serverName: string): string
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return verification(altNameProblem(cause.cert?.subjectaltname ?? '', serverName))
   const problem = certificateProblems[code]
   if (problem !== undefined) return verification(problem)
-  // These two codes mean that the webhook's server does not use TLS. Go has one message for a response that begins with `HTTP/`, and
-  // another message for any other bytes. Node.js may report ERR_SSL_WRONG_VERSION_NUMBER for both. This code gets the message about HTTP,
-  // because an HTTP response is more common.
+  // The following two error codes mean that the webhook's server does not use TLS. Go has one message for a response that begins with
+  // `HTTP/`, and another message for all other responses. For both kinds of response, Node.js may report ERR_SSL_WRONG_VERSION_NUMBER. For
+  // ERR_SSL_WRONG_VERSION_NUMBER, the function returns the message about HTTP, because an HTTP response is more common.
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'http: server gave HTTP response to HTTPS client'
   if (code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') return 'tls: first record does not look like a TLS handshake'
   return messageOf(error)

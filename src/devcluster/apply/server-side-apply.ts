@@ -29,7 +29,10 @@ export interface ApplyRequest {
   readonly named: JsonObject
   readonly force: boolean
   readonly writer: Writer
-  /** Converts objects to the other versions in which managers own fields; undefined if every field has the same path in all versions. */
+  /**
+   * Converts an object to another version of its type, e.g. to the `apiVersion` of an entry in managedFields. Undefined if every field has
+   * the same path in all versions.
+   */
   readonly view?: VersionView | undefined
 }
 

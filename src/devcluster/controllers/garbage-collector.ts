@@ -176,8 +176,8 @@ class Collector {
     if (dependents.length === 0) return this.#delete(type, object, policyOf(object))
     // The object has dependents, and an owner of the object is in foreground deletion. The object is therefore also deleted in the
     // foreground. If a dependent is already in foreground deletion, the owner references may form a cycle, in which each object waits for
-    // the deletion of another object. With `blockOwnerDeletion: false` in the owner references of the object, its owners no longer wait for
-    // the object.
+    // the deletion of another object. In this case, the garbage collector first sets `blockOwnerDeletion: false` in the owner references of
+    // the object, so that the owners do not wait for the object.
     const circle = dependents.some((dependent) => isWaitingForDependents(dependent.object))
     const current = circle ? await this.#unblockOwners(type, object) : object
     return current === undefined ? 'done' : this.#delete(type, current, 'Foreground')

@@ -140,8 +140,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     if (response !== undefined) onRequest(request, response, { socket, head })
   }
   const limits = {
-    // Versions of Node.js before 24.9 do not call this function, and emit `upgrade` for all URLs. If the server handles `upgrade` for a URL
-    // that does not match `upgradeUrl`, the server responds to the request, but does not read the body of the request.
+    // Versions of Node.js before 24.9 do not call this function, and emit the event `upgrade` for all URLs. If the URL of such an event
+    // does not match `upgradeUrl`, the handler of the event responds to the request, but does not read the body of the request.
     shouldUpgradeCallback: ({ url = '' }: IncomingMessage) => containers !== undefined && upgradeUrl.test(url),
     maxHeaderSize: maxHeaderBytes,
     headersTimeout: headersTimeoutMs,

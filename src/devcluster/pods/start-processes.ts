@@ -73,8 +73,9 @@ const clusterDomain = 'cluster.local'
  * Starts the driver, the container runtime, and, in the mode `namespaces`, the network of the cluster. If the driver `namespaces` cannot be
  * created on this machine, the mode is `plain`.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when the folder or the configuration of an image cannot be used.
- * @throws {ProreusError} `PRO_STATE_FILE` when `stateFolder` cannot be used in the mode `plain`.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the folder of an image cannot be used, or when the configuration of an image cannot be
+ *   read or is invalid.
+ * @throws {ProreusError} `PRO_STATE_FILE` when the mode is `plain` and `stateFolder` cannot be used.
  */
 export async function startProcesses(options: StartProcessesOptions): Promise<Processes> {
   const { stateFolder, keepFiles, client, acceptApiServer, logger, clock, random } = options

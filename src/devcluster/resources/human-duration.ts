@@ -6,7 +6,8 @@
  */
 export function humanDuration(ms: number): string {
   const seconds = Math.trunc(ms / 1000)
-  // Durations between -2 s and 0 are valid, because the clocks of the server and the client can differ.
+  // A negative duration is valid if it is greater than -2 s, because the clocks of the server and the client can differ. For such a
+  // duration, the truncated number `seconds` is -1 or 0.
   if (seconds < -1) return '<invalid>'
   if (seconds < 0) return '0s'
   if (seconds < 60 * 2) return `${seconds}s`

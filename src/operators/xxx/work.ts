@@ -16,8 +16,9 @@ export interface Work {
 }
 
 /**
- * Reads the state of an Xxx, and writes the name of each file that possibly exists to the status of the Xxx. Called before any Job is
- * deleted, because until the status is written, an annotation of the Job can be the only place that contains the name of a file.
+ * Reads the state of an Xxx, and updates the status of the Xxx: the field `binaryNames` gets the names of all files that builds of the Xxx
+ * may have written. This function is called before any Job is deleted. Until the status is written, an annotation of a Job can be the only
+ * place that contains the name of a file.
  */
 export async function workOn(found: DeepReadonly<Xxx>, options: XxxOptions, context: ReconcileContext): Promise<Work> {
   const observed = observe(found, context.cache)

@@ -37,8 +37,8 @@ const structure: readonly (readonly [keyof StructuralSchema, string])[] = [
 export function junctorErrors(schema: StructuralSchema, path: string): FieldError[] {
   const first = schema.allOf?.[0]
   return branchesOf(schema, path).flatMap((branch) => {
-    // A branch must not specify a type. kube-apiserver permits one exception: an anyOf may consist of the two branches `type: integer` and
-    // `type: string`. This anyOf must be in the schema itself, or in the first schema of its allOf.
+    // A branch must not specify a type. kube-apiserver permits one exception: the branches of an `anyOf` may be exactly `type: integer` and
+    // `type: string`, in this order. The `anyOf` must be in `schema` itself, or in the first schema of the `allOf` of `schema`.
     if (isIntOrString(schema) && schema.anyOf?.includes(branch.schema) === true) return []
     return branchErrors(branch, first !== undefined && branch.schema === first && isIntOrString(first))
   })

@@ -52,8 +52,8 @@ const freeChunks = 256
 
 /** Replaces fastify's JSON parser. While a body arrives, its bytes count against the memory budget. Routes receive the unparsed bytes. */
 export function receiveBodies(app: FastifyInstance, options: ReceiveOptions): void {
-  // The state of a request is stored in properties of the request object. If a `Map` with requests as keys stored the state, the garbage
-  // collector would need more time for the `Map` than for the requests.
+  // The state of a request is stored in properties of the request object. A `Map` from requests to their states would cost the garbage
+  // collector more time than these properties.
   if (!app.hasRequestDecorator(responseField)) {
     app.decorateRequest(responseField, null)
     app.decorateRequest(receivedField, null)

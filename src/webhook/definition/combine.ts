@@ -59,18 +59,19 @@ const allOperations = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const
 const mutable: ReadonlySet<Operation> = new Set<Operation>(['CREATE', 'UPDATE', 'CONNECT'])
 
 /**
- * Combines the webhooks of all operators in the process. A kind with several served versions results in one webhook for each version. The
- * webhook of a version validates objects with the schema of this version.
+ * Combines the webhooks of all operators in the process. Webhooks with different values of `name` are not combined. If a kind has several
+ * served versions, the result contains one webhook for each served version. The webhook of a version validates objects with the schema of
+ * this version.
  *
  * Each handler belongs to one webhook:
  *
- * - A handler for the kind belongs to the webhook of the stored version. With `matchPolicy: Equivalent`, the API server also calls this
- *   webhook for requests with other versions, and converts their objects to the stored version.
- * - A handler for a `versionOf` belongs to the webhook of that version.
+ * - A handler that is defined for the kind itself belongs to the webhook of the storage version. With `matchPolicy: Equivalent`, the API
+ *   server also calls this webhook for requests with other versions, and converts their objects to the storage version.
+ * - A handler that is defined for a version of the kind (see `versionOf`) belongs to the webhook of that version.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` in these cases:
  *
- * - Webhooks of one type have different filters and no `name`.
+ * - Webhooks for the same type and subresource have the same `name` or no `name`, but different filters.
  * - One type has two kind definitions.
  * - Two webhooks would have the same path.
  */

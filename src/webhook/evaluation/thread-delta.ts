@@ -1,17 +1,19 @@
 /**
- * The format in which the main thread sends the result of a handler to the worker thread. The worker thread already has the original object
- * that the handler received. Therefore, the main thread sends only the differences.
+ * The format of the result of a handler when the main thread sends the result to the worker thread. The worker thread already has the
+ * original object that the handler received. Therefore, the main thread sends only the differences.
  *
- * The original is frozen, so a handler must copy a list or object to change it. A list or object of the original that is in the result is
- * therefore unchanged. The main thread does not read or send the contents of an unchanged list or object.
+ * The original object is frozen. To change a list or object inside the original object, a handler must replace the list or object with a
+ * changed copy. If the result contains a list or object of the original object itself, the list or object is therefore unchanged, and the
+ * main thread does not read or send its contents.
  *
  * The format is JSON:
  *
  * - A scalar is written as it is.
  * - `[1,…]` is a list of items.
  * - `[2,key,value,…]` is an object.
- * - `[0]` stands for the value at the same path of the original object.
- * - `[0,3]` in a list stands for an item that the handler has moved: the fourth item of the list at the same path of the original object.
+ * - `[0]` stands for the value at the same path in the original object.
+ * - `[0,3]` stands for an item that the handler has moved within a list. The item is the fourth item of the list at the same path in the
+ *   original object.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../api/json.ts'

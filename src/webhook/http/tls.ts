@@ -23,10 +23,7 @@ const suitesOf13 = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHA
 export const tlsCipherSuites: readonly string[] = [...suites.keys()]
 
 export interface TlsOptions {
-  /**
-   * The accepted cipher suites of TLS 1.2, by their IANA names. Default: all supported cipher suites, which are in the constant
-   * `tlsCipherSuites`.
-   */
+  /** The minimum TLS version. Default `VersionTLS12`. */
   readonly tlsMinVersion?: TlsVersion
   /** The accepted cipher suites of TLS 1.2, by their IANA names. Default: all of `tlsCipherSuites`. No other suites are supported. */
   readonly tlsCipherSuites?: readonly string[]

@@ -4,10 +4,11 @@ import { isObject, jsonEqual } from '../../api/json.ts'
 import type { DecodedReview } from './admission-review.ts'
 
 /**
- * Returns true if a webhook for the objects of a type must allow the request. Neither the schema nor the handlers of the webhook apply to
- * such a request. This function is not called for a webhook for a subresource. The following requests must be allowed:
+ * Returns true if a webhook that reviews the objects of a type must allow the request. The webhook applies neither its schema nor its
+ * handlers to such a request. This function is not called for a webhook that reviews requests to a subresource. The following requests must
+ * be allowed:
  *
- * - A request to a subresource, because `/status` must stay writable whatever the spec contains.
+ * - A request to a subresource. For example, a write to `/status` must be possible whatever the spec contains.
  * - A CONNECT request.
  * - An update of an object that is being deleted, if the update changes only the metadata. The removal of a finalizer must succeed even
  *   after the rules have become stricter.

@@ -51,7 +51,10 @@ export class Observations {
     if (this.#announced.get(formatKey(key)) !== object) this.#contradict(key, `${by} returns an object that no event has announced`)
   }
 
-  /** Records the response to an own write. From now on, the view must not show older states of the object. */
+  /**
+   * Records that a write of this process has succeeded. From now on, the view must not show states of the object that are older than
+   * `resourceVersion`.
+   */
   wrote(key: ObjectKey, resourceVersion: string): void {
     this.#add(key, { what: 'at least', resourceVersion })
   }

@@ -33,8 +33,8 @@ function transform({ apiVersion, kind, metadata, data }: ConfigMap): ConfigMap {
 }
 
 /**
- * Returns one view of each sort that a cache supports, e.g. of all objects, or of the objects with a label in two namespaces. There must be
- * at least two `namespaces`.
+ * Returns views that together use every option of `cacheView`, and one view of all objects. One of the views contains only objects in the
+ * first two `namespaces`.
  */
 export function testedViews(namespaces: readonly [string, string, ...string[]]): readonly TestedView[] {
   const [first, second] = namespaces

@@ -97,7 +97,7 @@ export class FakeCache implements ControllerCache {
   readonly indexes: CacheIndex[] = []
   /** The arguments of all calls of `written` and `deleted`, with the plural of the type instead of the type. */
   readonly writes: unknown[][] = []
-  /** The plurals of the types whose leases were released. */
+  /** The plural of the type of each released informer lease, in the order of the releases. */
   readonly releases: string[] = []
   namespaces: readonly string[] = []
 

@@ -4,8 +4,9 @@ import { formatKey } from '../../../api/object.ts'
 import type { ReadonlyPod, ReadonlyService } from '../api-types.ts'
 
 /**
- * The annotation with the time of the change that caused the latest update. Clients use this time to measure how long the update took to
- * reach them.
+ * The annotation with the time of the change that caused the latest update of an EndpointSlice or an Endpoints object. Two events count as
+ * changes: the Service is created, or one of its Pods becomes ready or unready. Clients use this time to measure the delay between the
+ * change and the arrival of the update at the client.
  */
 export const triggerAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time'
 

@@ -7,8 +7,10 @@
 const initialMs = 10_000
 const maxMs = 300_000
 /**
- * Time in milliseconds. If more than this time passes between the latest call of `next` and a failure of the container or pull, the failure
- * counts as the first failure: the next attempt is not delayed, and `next` sets the delay to 10 s.
+ * Time in milliseconds after which earlier failures no longer count. If `failedAt` is more than this time after the latest call of `next`:
+ *
+ * - `until` returns `failedAt`, that is, the next attempt has no delay.
+ * - `next` sets the delay to 10 s.
  */
 const expiresMs = 600_000
 

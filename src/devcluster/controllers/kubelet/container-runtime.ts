@@ -143,8 +143,8 @@ export interface ContainerTask {
   /** Starts the container. `restarts` is the number of earlier runs of the container. */
   start(at: number, restarts: number): ContainerRun
   /**
-   * Continues a run that began before the embedded cluster was stopped. Returns undefined if the run cannot be continued, because the
-   * processes of the container have ended together with the embedded cluster.
+   * Continues a run that began before the embedded cluster was stopped. Returns undefined if the processes of the container ended together
+   * with the embedded cluster, because such a run cannot be continued.
    */
   resume(startedAt: number, restarts: number, now: number): ContainerRun | undefined
 }

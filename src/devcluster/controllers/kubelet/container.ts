@@ -37,7 +37,7 @@ type Activity =
   | { readonly kind: 'starting' }
   /** The container could not be created. The kubelet tries again after `createAgainMs`. */
   | { readonly kind: 'start-failed'; readonly since: number }
-  /** The container has ended. At its next sync, the kubelet restarts the container or reports CrashLoopBackOff. */
+  /** The container has ended. At the next sync, the kubelet restarts the container or reports CrashLoopBackOff. */
   | { readonly kind: 'ended'; readonly since: number }
   | { readonly kind: 'crash-back-off'; readonly since: number }
   /** The kubelet stops the container. `next` is the action of the kubelet after the container has ended. */

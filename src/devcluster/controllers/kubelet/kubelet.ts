@@ -59,7 +59,7 @@ export function kubelet({ runtime, eventsOf, addresses = new PodAddresses() }: K
   /** The Pods on all nodes, keyed by namespace and name. */
   const entries = new Map<string, Entry>()
   const wakeups = new Wakeups()
-  /** The uids of Pods that have a reserved address and no entry yet, keyed by namespace and name. */
+  /** The uids of the Pods that have a reserved address but are not in `entries` yet. The keys are the namespaces and names of the Pods. */
   const reserved = new Map<string, string>()
   let areAddressesReserved = false
 

@@ -60,14 +60,14 @@ export function controlledBy<R extends ResourceType>(
 
 /**
  * Returns the dependents of an owner: the objects that the owner controls and whose labels match the owner's selector. If the owner is not
- * being deleted, the function also does the following (k8s.io/kubernetes/pkg/controller: BaseControllerRefManager.ClaimObject):
+ * being deleted, `claimDependents` also does the following (k8s.io/kubernetes/pkg/controller: BaseControllerRefManager.ClaimObject):
  *
  * - It adopts matching objects that have no controller and are not being deleted. The result includes the adopted objects.
  * - It releases controlled objects that do not match.
  *
- * @param isCandidate returns false for objects to ignore. Default: all objects are candidates.
- * @param isMember an additional condition for dependents. An object for which the function returns false does not match. Default: there is
- *   no additional condition.
+ * @param isCandidate returns false for an object that `claimDependents` must ignore. Default: all objects are candidates.
+ * @param isMember an additional condition for dependents. If `isMember` returns false for an object, the object does not match, whatever
+ *   its labels are. Default: there is no additional condition.
  */
 export async function claimDependents<R extends ResourceType>(
   index: CacheIndex<R>,

@@ -18,7 +18,11 @@ export interface IdMapping {
    * the group on this machine.
    */
   hasOwner(uid: number, gid: number): boolean
-  /** Maps the ids in the new user namespace of a process. */
+  /**
+   * Writes the maps of user ids and group ids of the user namespace in which the process `pid` runs (user_namespaces(7)). The user
+   * namespace must be new, because the kernel accepts each map only once. If the kind is `machine`, does nothing, because there is no user
+   * namespace.
+   */
   apply(pid: number): Promise<void>
 }
 

@@ -71,9 +71,10 @@ export function hasUserNamespace(user: ProcessUser | undefined, ids: IdMapping):
 }
 
 /**
- * Returns the options with which unshare(1) sets the user if the user namespace of the cluster has only one uid and one gid. The process
- * gets its own user namespace, in which its ids are the uid and the gid of `user`. The process has no supplemental groups. If `user` is
- * undefined or has the uid 0 and the gid 0, the list is empty.
+ * Returns the options with which unshare(1) sets the uid and the gid of a process. The options are for a cluster whose user namespace has
+ * only one uid and one gid. With the options, unshare(1) creates a separate user namespace for the process. In this namespace, the process
+ * has the uid and the gid of `user`. The supplemental groups of `user` have no effect. If `user` is undefined or has the uid 0 and the gid
+ * 0, the function returns an empty list.
  */
 function singleUser(user: ProcessUser | undefined): readonly string[] {
   if (user === undefined || (user.uid === 0 && user.gid === 0)) return []

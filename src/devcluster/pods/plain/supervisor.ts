@@ -1,4 +1,7 @@
-/** `Supervisor`: runs in the process of the driver, and controls the process that starts the processes of containers. */
+/**
+ * `Supervisor`: controls the supervisor, which is a separate process that starts the processes of containers. The class `Supervisor` runs
+ * in the process of the driver.
+ */
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { extname } from 'node:path'

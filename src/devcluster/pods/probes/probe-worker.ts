@@ -15,8 +15,8 @@ export interface ProbeWorkerOptions {
   /** Runs the probe once. Rejects with a `ProbeError` for a run without an outcome. */
   run(timeoutMs: number, signal: AbortSignal): Promise<ProbeOutcome>
   /**
-   * Called when a run of the probe has ended. From then until `take` returns this run, the property `due` of the worker is the time at
-   * which the run ended.
+   * Called when a run of the probe has ended. The property `due` of the worker is then the time at which the run ended. The next call of
+   * `take` returns the report about the run, and resets `due` to Infinity.
    */
   onEnd(): void
 }

@@ -1,4 +1,4 @@
-/** The containers of a Pod, the common user of the containers, and the volumes that the containers use. */
+/** The containers of a Pod, the uid that these containers have in common, and the names of the volumes that these containers use. */
 import type { ReadonlyPod } from '../../controllers/api-types.ts'
 import type { ReadonlyContainer } from '../environment/sources.ts'
 

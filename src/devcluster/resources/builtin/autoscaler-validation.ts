@@ -62,7 +62,8 @@ interface MetricSource {
   readonly field: string
   readonly validate: (source: JsonObject, path: string) => FieldError[]
   /**
-   * The fields of `target` of which at least one must be set. If none of these fields is set, the error names the last field in this list.
+   * Fields of `target`. At least one of these fields must be set. If none of these fields is set, the error names the last field in this
+   * list.
    */
   readonly targets: readonly string[]
   /** The detail of the error if none of the fields in `targets` is set. */

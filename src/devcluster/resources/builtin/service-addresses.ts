@@ -165,8 +165,12 @@ export function validateAddressUpdate(spec: JsonObject, old: JsonObject): FieldE
 }
 
 /**
- * Returns an error for each item of `ipFamilies` that an update changes (validateUpgradeDowngradeIPFamilies). Returns no errors in two
- * cases: the update changes the number of items, or the Service is headless or has the type ExternalName before or after the update.
+ * Returns an error for each item of `ipFamilies` that an update changes (validateUpgradeDowngradeIPFamilies). Returns no errors in these
+ * cases:
+ *
+ * - The update changes the number of items.
+ * - The Service is headless before or after the update.
+ * - The Service has the type ExternalName before or after the update.
  */
 export function validateFamilyUpdate(spec: JsonObject, old: JsonObject): FieldError[] {
   if (spec.type === 'ExternalName' || old.type === 'ExternalName' || isHeadless(spec) || isHeadless(old)) return []

@@ -40,8 +40,9 @@ function specOf({ spec }: JsonObject): JsonObject {
 }
 
 /**
- * Validates the storage class of an updated claim. A missing class may be set. If the annotation names the class, the only permitted change
- * is to move the class to the field (validateStorageClassUpgradeFromAnnotation, validateStorageClassUpgradeFromNil).
+ * Validates the storage class of an updated claim. If the old claim has no class, the update may set the field `storageClassName`. If only
+ * the annotation of the old claim contains the class, the update may set the field to the same class, and may remove the annotation at the
+ * same time. No other change of the class is permitted (validateStorageClassUpgradeFromAnnotation, validateStorageClassUpgradeFromNil).
  */
 function validateClassUpdate(claim: JsonObject, old: JsonObject): { readonly isAllowed: boolean; readonly errors: FieldError[] } {
   const name = at(claim, 'spec', 'storageClassName')

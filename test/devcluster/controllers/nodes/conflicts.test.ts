@@ -27,9 +27,9 @@ const key = { namespace: 'default', name: 'web' }
 const graceMs = 50_000
 
 /**
- * Returns a client that causes conflicts. The client changes an object immediately before the first `patch` of the object, and again
- * immediately before the first `patchStatus` of the object. The client adds these two calls to `seen`, and changes no object before a call
- * that `seen` already contains.
+ * Returns a client that causes conflicts. Immediately before the first `patch` of an object, the client changes a label of the object.
+ * Immediately before the first `patchStatus` of the object, the client changes the label again. A call is the first call if `seen` does not
+ * contain its method, kind and name. For each first call, the client adds the method, kind and name to `seen`.
  */
 function disturbed(client: Client, seen: Set<string>): Client {
   let changes = 0

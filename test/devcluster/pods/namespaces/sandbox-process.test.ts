@@ -46,7 +46,8 @@ t.test('a start that is aborted while the report of its script arrives does not 
     aborted: false,
     addEventListener(_type: string, abort: () => void) {
       const deadline = performance.now() + 1000
-      // No event of this process is handled during this loop. If the script does not wait for Proreus, it runs the program in this time.
+      // The `while` loop blocks the event loop of this process, so Proreus cannot tell the script to run the program. If the script does
+      // not wait for Proreus, the script runs the program during the `while` loop, and the program creates the file `ran`.
       while (!existsSync(ran) && performance.now() < deadline);
       this.aborted = true
       abort()

@@ -26,9 +26,8 @@ export interface Step {
   readonly id: string
   readonly act: (stage: Stage) => Promise<unknown>
   /**
-   * Returns true when the step has had its effect in the control plane of the stage. While the function returns false for a control plane,
-   * the step does not end, even if no object changes. The step ends at the latest when a time limit (`effectMs` or `patienceMs`) is
-   * reached.
+   * Returns true when the step has had its effect in the control plane of the stage. The step does not end before the function returns true
+   * for both control planes, unless a time limit (`effectMs` or `patienceMs`) is reached.
    */
   readonly until: (stage: Stage) => boolean
 }

@@ -57,7 +57,10 @@ export interface ContainerPlan {
   readonly healthyRunMs: number | undefined
   readonly exitCode: number
   readonly isOomKilled: boolean
-  /** The periods in which the probes fail during the first N runs, where N is `failures`. At all other times, the probes succeed. */
+  /**
+   * For each kind of probe, the period in which the probe fails. These periods apply only to the first N runs of the container, where N is
+   * `failures`. If `readyMs` is defined, the readiness probe also fails until `readyMs` has passed. At all other times, the probes succeed.
+   */
   readonly probes: Readonly<Record<ProbeKind, FailingTimes>>
   /** The number of runs to which `runMs`, `exitCode` and `probes` apply, counted from the first run. Infinity for all runs. */
   readonly failures: number
@@ -180,11 +183,11 @@ function failingTimes(numbers: Values['numbers'], kind: ProbeKind): FailingTimes
 }
 
 /**
- * Returns the field of the probe that the annotation `name` requires but none of `containers` declares, e.g. `livenessProbe`. Returns
- * undefined if no probe is missing.
+ * Returns the name of the probe field that the annotation `name` requires, e.g. `livenessProbe`. Returns undefined if the annotation
+ * requires no probe, or if at least one of `containers` has this field.
  *
- * An annotation that makes a startup or liveness probe fail requires this probe. The readiness annotations require no declared probe,
- * because the simulation can make any container unready.
+ * An annotation that makes a startup or liveness probe fail requires this probe. The readiness annotations require no probe, because the
+ * simulation can make any container unready.
  */
 function missingProbe(name: string, containers: readonly Probed[]): keyof Probed | undefined {
   const kind = (['startup', 'liveness'] as const).find((one) => name === failsAfter(one) || name === failsFor(one))

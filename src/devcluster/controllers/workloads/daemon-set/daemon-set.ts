@@ -88,8 +88,8 @@ async function reconcileDaemonSet(set: DaemonSet, delays: FailedPodDelays, conte
 }
 
 /**
- * Returns the Pods to create and to delete, so that each node that should have a Pod has one Pod. `waitsMs` contains a time in milliseconds
- * for each failed Pod that must not be replaced yet. After this time, the Pod may be replaced.
+ * Returns the Pods to create and to delete, so that each node that should have a Pod has one Pod. For each failed Pod that must not be
+ * replaced yet, the result `waitsMs` contains the time in milliseconds after which the Pod may be replaced.
  */
 function planAll(
   { set, pods, fits, hash, now }: { set: DaemonSet; pods: PodsByNode; fits: ReadonlyMap<string, NodeFit>; hash: string; now: number },

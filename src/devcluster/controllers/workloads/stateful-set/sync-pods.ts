@@ -103,8 +103,8 @@ function isRunningAndReady(pod: ReadonlyPod): boolean {
 }
 
 /**
- * Updates the owner references of the claims of a Pod that will be deleted. If `whenScaled` of the retention policy is `Delete`, the
- * garbage collector deletes the claims after the deletion of the Pod.
+ * Sets the owner references of the PersistentVolumeClaims of a Pod before the Pod is deleted. If `whenScaled` of the retention policy is
+ * `Delete`, the garbage collector deletes the claims after the deletion of the Pod.
  */
 async function syncClaims({ set, writes, context }: PodSync, pod: ReadonlyPod): Promise<boolean> {
   if (!matchRetention(set, pod, context)) await writes.applyRetention(pod)

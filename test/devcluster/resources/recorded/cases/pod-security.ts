@@ -221,8 +221,8 @@ const always: Group = {
 }
 
 /**
- * Groups of requests that create a privileged Pod. Each group has a namespace whose labels set another combination of Pod Security modes,
- * levels and versions.
+ * Groups of requests that create a privileged Pod. Each group has its own namespace. The labels of each namespace set a different
+ * combination of Pod Security modes, levels and versions.
  */
 const labelled: readonly Group[] = (
   [
