@@ -105,8 +105,9 @@ export function update({ path, object }: Kind): Request {
 }
 
 /**
- * Returns a request that changes one field of the object `applied-{connection}`. The object must exist before the request is sent. The
- * first request of the function `apply` on the same network connection creates the object.
+ * Returns a request that changes one field of the object `applied-{connection}` with a merge patch. Each connection has its own object,
+ * which must exist before the connection sends this request. To create the object, a connection first sends the request that the function
+ * `apply` returns.
  */
 export function patch({ path, object }: Kind): Request {
   const { data, spec } = object('', 'p{count}') as { data?: { change: string }; spec?: { labels: JsonObject } }

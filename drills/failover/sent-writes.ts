@@ -34,10 +34,14 @@ interface SendHeaders {
 }
 
 /**
- * Calls `report` for each release of the Lease, and for each PATCH request that this process sends with a field manager.
- * Returns a clock that the caller must pass to `run`. The guard of leader election then reads the time from this clock. If undici writes a
- * request synchronously after the guard has read the time, `checkedAt` is this time. If undici writes the request later, `checkedAt` equals
- * `sentAt`.
+ * Calls `report` with a `SentRelease` for each request that releases the Lease, and with a `SentWrite` for each PATCH request that this
+ * process sends with a field manager.
+ *
+ * Returns a clock. The caller must pass this clock to `run`, because the guard of leader election must read the time from this clock. The
+ * value of `checkedAt` in a `SentWrite` depends on the time of the write:
+ *
+ * - If undici writes the request synchronously after the guard has read the time, `checkedAt` is the time that the guard has read.
+ * - If undici writes the request later, `checkedAt` equals `sentAt`.
  */
 export function reportSentWrites(report: (sent: SentWrite | SentRelease) => void): Clock {
   let checkedAt: number | undefined

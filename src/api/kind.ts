@@ -141,8 +141,8 @@ type Selected<Versions extends readonly VersionDefinition[], Name> = [Name] exte
   : Named<Versions, Name>
 
 /**
- * The static type of the objects that a read returns, with defaults filled in. `Infer<typeof kind, 'v2'>` is the type in the version `v2`,
- * and `Infer<typeof kind>` is the type in the storage version.
+ * The static type of the objects that a read returns. In this type, a field with a default is always present. `Infer<typeof kind, 'v2'>` is
+ * the type in the version `v2`, and `Infer<typeof kind>` is the type in the storage version.
  */
 export type Infer<K, Version extends string = never> =
   K extends DefinedKind<infer Group, infer KindName, infer Versions, infer Scope>

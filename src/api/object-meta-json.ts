@@ -183,8 +183,12 @@ interface At {
 }
 
 /**
- * Returns `value` if `value` is an integer in the range of int64. Returns undefined for any other value. A float that is not a safe
- * integer, such as 1e16, is converted to the integer that the shortest decimal form of the float represents, as on the API server.
+ * Converts a JSON value to an int64 in the same way as the API server:
+ *
+ * - A safe integer or a bigint is returned unchanged.
+ * - Any other integer between -2^63 and 2^63, such as 1e16, is converted to a bigint. The bigint is the integer that the shortest decimal
+ *   form of the number represents.
+ * - For all other values, the function returns undefined.
  */
 function int64Of(value: JsonValue): number | bigint | undefined {
   if (typeof value === 'bigint' || Number.isSafeInteger(value)) return value as number | bigint

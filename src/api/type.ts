@@ -128,7 +128,10 @@ type WithDefault<Schema, O> = O extends { readonly default: unknown } ? Schema &
  */
 type Given<O, Options> = [O] extends [never] ? O : Options
 
-/** The static type of a schema's values when they are read, with defaults filled in. */
+/**
+ * The static type of the values that a read returns. Fields with a default are not optional, because a read returns these fields with their
+ * defaults.
+ */
 export type Static<Schema extends TSchema> = Schema extends { readonly '~value'?: infer Value } ? Value : never
 type Flat<T> = { [Key in keyof T]: T[Key] }
 type StaticObject<Properties extends TProperties> = Flat<

@@ -31,8 +31,8 @@ interface Deletion {
 }
 
 /**
- * The removal of an object from the view by a write request of this process. The informer ignores each state with the same namespace and
- * name that is not newer than `resourceVersion`.
+ * An object that a write request of this process has removed from the view. The informer ignores a state with the namespace and the name of
+ * this object if the state is not newer than `resourceVersion`.
  */
 interface Departure extends Deletion {
   readonly resourceVersion: string
@@ -82,9 +82,8 @@ export class OwnRemovals {
    */
   left(state: State): void {
     const { namespace, resourceVersion } = state
-    // The responses to two writes can arrive in the opposite order of the writes. If `#departures` already contains a departure with the
-    // namespace and name of `state`, and the resourceVersion of this departure is equal to or newer than the resourceVersion of `state`,
-    // the stored departure is kept.
+    // The response to an earlier write can arrive after the response to a later write. If `#departures` already contains a departure with
+    // the namespace and name of `state`, and `state` is not newer than this departure, the departure is therefore kept.
     if ((this.#sinceDeparture(state) ?? 1) <= 0) return
     remember(this.#departures, formatKey(state), { namespace, precedesList: false, resourceVersion })
   }

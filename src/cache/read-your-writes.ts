@@ -42,8 +42,8 @@ export interface OwnWrites {
   /**
    * Called when a request of this process has deleted an object.
    *
-   * @param before the result of `stored` before the request was sent. If an object in `before` has another uid than `uid`, that object no
-   *   longer exists either, because only one object at a time can have the key.
+   * @param before the states that `stored` returned before the request was sent. An object in `before` can have a uid other than `uid`.
+   *   Such an object no longer exists either, because only one object at a time can have the key.
    */
   deleted(type: ResourceType, key: ObjectKey, uid: string, before?: StoredStates): void
 }

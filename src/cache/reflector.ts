@@ -165,8 +165,9 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
-   * Lists the most recent state. The request does not set `resourceVersion=0`, because the API server might then return an older state from
-   * its watch cache. After a restart of this process, a controller could act on an older state than before the restart.
+   * Lists the most recent state. The request does not set `resourceVersion=0`. With `resourceVersion=0`, the API server might return an
+   * older state from its watch cache, and after a restart of this process, a controller might act on an older state than before the
+   * restart.
    *
    * The objects are listed in pages, because a streaming list (a watch with `sendInitialEvents`) takes more CPU time. Measured with 5,000
    * ConfigMaps of 1.5 KiB on kube-apiserver 1.36, which serves both kinds of list from its watch cache:

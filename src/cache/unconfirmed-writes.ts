@@ -107,10 +107,17 @@ export class UnconfirmedWrites<T extends KubernetesObject> {
   }
 
   /**
-   * Compares a state that the watch has sent with the unconfirmed own writes to the object. Returns these writes if another client has made
-   * the state; otherwise undefined. Ignores a state that is not newer than the state before these writes.
+   * Handles a state of an object that the watch has sent. There are three cases:
    *
-   * If the state is newer than the stored state, the caller ignores the result, because the caller notifies the handlers anyway.
+   * - If the state is not newer than the state before the unconfirmed own writes to the object, the method does nothing and returns
+   *   undefined.
+   * - If the state is the result of an own write, the method returns undefined. The result of the latest own write confirms all own writes
+   *   to the object, so the method then forgets them.
+   * - Otherwise, another client has made the state. The method returns the unconfirmed own writes to the object, and forgets these writes.
+   *   If the object has no such writes, the method returns undefined.
+   *
+   * If the state is newer than the state in the store, the caller ignores the result, because the caller notifies the handlers of the newer
+   * state anyway.
    */
   watched(object: DeepReadonly<T>): Overtaken<T> | undefined {
     const { uid, resourceVersion } = metadataOf(object)

@@ -33,8 +33,9 @@ export interface CompiledExpression {
    *
    * @param values the values of the variables in the order of their declaration; undefined for a variable without a value. The method
    *   appends slots for local variables to the array.
-   * @param failures the errors of variables whose data is invalid, in the same order. Reading such a variable throws its error within the
-   *   expression.
+   * @param failures the errors of the variables, in the same order as `values`; undefined for a variable without an error. A variable has
+   *   an error if its data does not match the schema. If the expression reads such a variable, the evaluation of this part of the
+   *   expression fails with the error of the variable.
    */
   evaluate(values: (Value | undefined)[], failures?: Failures): Outcome
 }

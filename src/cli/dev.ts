@@ -192,9 +192,9 @@ function dataFolder({ dataDir, stateDir }: Options): string {
 }
 
 /**
- * Returns the folder for the files of Pods and claims. When the cluster starts, it removes the files of Pods and claims that the cluster
- * does not contain. With `--ephemeral`, the cluster starts without the objects of earlier runs, so it uses a separate folder, and the files
- * of those runs are kept.
+ * Returns the path of the folder for the files of Pods and PersistentVolumes. When the cluster starts, it removes the files of Pods and
+ * PersistentVolumes that do not exist in the cluster. With `--ephemeral`, the cluster starts without the objects of earlier runs. The
+ * cluster then uses a separate folder, so that the files of earlier runs without `--ephemeral` are kept.
  */
 function podsFolder(options: Options): string {
   return resolve(dataFolder(options), options.ephemeral === true ? 'ephemeral-pods' : 'pods')

@@ -45,8 +45,8 @@ export function permissionAdvice(error: unknown, part: 'controller' | 'webhook' 
 const maxCauses = 12
 
 /**
- * Returns the value to log for an error. The error of a missing permission is logged without its stack. The message already contains the
- * verb and the resource, and the code in the stack is not the cause.
+ * Returns the value to log for an error. If the cause of the error is a missing permission, the value contains no stack: the code in the
+ * stack is not the cause, and the message already contains the verb and the resource. The stacks of an AggregateError are kept.
  */
 export function loggedError(error: unknown): unknown {
   if (!(error instanceof Error) || missingRule(error) === undefined) return error

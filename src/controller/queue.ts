@@ -136,10 +136,11 @@ export class WorkQueue<Key extends string> {
   /**
    * Adds `key`, immediately or after a delay:
    *
-   * - With `after`: adds a timer for `key`. If the key already has a timer, that timer gets the higher of the two priorities and the
-   *   earlier of the two times.
-   * - Without `after`: adds an entry that waits only for a worker. If the key is already ready, held or waiting for a retry, that entry
-   *   gets the higher of the two priorities. A retry no longer waits for its back-off.
+   * - With `after`: adds a timer for `key`. If the key already has a timer, no timer is added. The existing timer gets the higher of the
+   *   two priorities and the earlier of the two times.
+   * - Without `after`: adds an entry that waits only for a worker. If the key already has an entry that is ready, held or waiting for a
+   *   retry, no entry is added. The existing entry gets the higher of the two priorities. If the existing entry is waiting for a retry, the
+   *   wait ends immediately.
    */
   add(key: Key, options: AddOptions = {}): void {
     if (this.#shutDown) return

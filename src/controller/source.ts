@@ -7,8 +7,8 @@ import type { ObjectKey } from '../api/object.ts'
 import type { OperatorCache } from '../cache/leasing-cache.ts'
 
 /**
- * The maximum time in milliseconds for which sources enqueue keys without a pause. During a pause, timers and sockets can run. The
- * reconciles of the workers have a limit of the same length.
+ * Time in milliseconds after which the sources that `source.from` returns take no more events in one iteration of the event loop, so that
+ * timers and sockets can run. The workers have a separate time slice of the same length.
  */
 const sliceMs = 2
 

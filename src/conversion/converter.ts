@@ -135,8 +135,8 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
   const taken = takeKeptAnnotations(kind, object.metadata)
   const kept = taken.texts.get(step.to)
   taken.texts.delete(step.to)
-  // The annotation for a version stores the fields of this version that another version cannot express. The object already has the version
-  // `step.from`, and this version can express all its own fields. The annotation for `step.from` is therefore meaningless.
+  // The annotation for a version stores fields of this version that other versions cannot express. An object in this version contains these
+  // fields itself. The annotation for `step.from` is therefore unnecessary, and is removed.
   taken.texts.delete(step.from)
   const { metadata: _, ...content } = object
   const defaulted = step.source.default(taken.metadata === undefined ? content : { ...content, metadata: taken.metadata })

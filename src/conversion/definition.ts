@@ -51,11 +51,12 @@ export type Converted<From, To, ToInput extends { spec?: unknown }> = {
 } & ConvertedStatus<From, To>
 
 /**
- * Makes TypeScript infer literal types for literals in a converter's result, e.g. for 'Running'. No converter returns this type.
+ * A part of a converter's return type. With this part, TypeScript infers literal types for the literals in a converter's result, e.g. the
+ * type `'Running'` instead of `string`. No converter returns a value of the type `Literal`.
  *
- * While TypeScript infers the kind `K`, the expected type of the result is unknown. Without `Literal`, TypeScript would infer `string` for
- * 'Running'. If the expected type contains a type that is narrower than `string`, such as `Lowercase<string>`, TypeScript infers the
- * literal type. The literal need not match `Lowercase<string>`.
+ * TypeScript infers the literal type of a string if the expected type contains a type that is narrower than `string`, such as
+ * `Lowercase<string>`. The string need not match `Lowercase<string>`. The types of the kind `K` cannot serve as the expected type, because
+ * they are unknown while TypeScript infers `K`.
  */
 type Literal = { readonly '~never': never; readonly spec: Literals; readonly status: Literals }
 type Literals = { readonly [key: string]: Lowercase<string> | 0 | false | Literals | readonly Literals[] }

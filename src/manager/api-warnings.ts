@@ -9,8 +9,9 @@ const againMs = 3_600_000
 const maxRemembered = 256
 
 /**
- * Returns a function that logs a warning of the API server at level `warn`. If a controller causes a warning with the same text again
- * within an hour, the repetition is logged at level `debug`. A log line has the fields of the reconcile that sent the request.
+ * Returns a function that logs a warning of the API server at level `warn`. If the same controller causes warnings with the same text
+ * within the next hour, these warnings are logged at level `debug`. If a reconcile sent the request, the log line contains the log fields
+ * of this reconcile.
  */
 export function warningLog(processLogger: Logger, clock: Clock): (text: string, request: WarnedRequest) => void {
   /** For each controller and warning, the monotonic time of the last log line at level `warn`. The oldest entry is first. */

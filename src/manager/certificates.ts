@@ -50,12 +50,12 @@ export function certificateNames(options: NamedOptions): CertifiedHosts {
 }
 
 /**
- * Returns the DNS names of the webhook Service that the serving certificate must have:
+ * Returns the DNS names of the webhook Service that the serving certificate must have. The names depend on the store of the certificate:
  *
- * - In a Secret: all three names of the Service.
- * - In a file, if the process runs in the cluster or `webhook.service` is set: only `name.namespace.svc`. The API server uses only this
- *   name, and cert-manager can issue a certificate without the others.
- * - In a file, otherwise: none.
+ * - If the store is a Secret: `name.namespace.svc`, `name.namespace.svc.cluster.local` and `name.namespace`.
+ * - If the store is a folder, and the process runs in the cluster or `webhook.service` is set: only `name.namespace.svc`. The API server
+ *   uses only this name, and cert-manager can issue a certificate without the other names.
+ * - In all other cases: none.
  */
 function serviceHosts({ certificates, connection, webhook, service: { namespace, name } }: NamedOptions): readonly string[] {
   const service = `${name}.${namespace}`

@@ -12,12 +12,13 @@ export interface Termination {
 /**
  * Handles termination signals and uncaught errors of the process:
  *
- * - SIGTERM or SIGINT aborts the returned `signal`, so that the process shuts down gracefully. If `signal` is already aborted, the process
- *   ends immediately.
+ * - The first SIGTERM or SIGINT aborts the returned `signal` (an AbortSignal), so that the process shuts down gracefully. If the process
+ *   receives SIGTERM or SIGINT when `signal` is already aborted, the process ends immediately.
  * - An unhandled rejection is only logged, because the controllers and webhooks that did not cause the rejection must continue to run.
- * - An uncaught exception aborts `signal` and sets the exit code to 1, because the state of the process is then undefined.
+ * - An uncaught exception aborts `signal` and sets the exit code to 1, because the state of the process is undefined after such an
+ *   exception.
  *
- * @param signals the signals that are handled. Default: SIGTERM and SIGINT.
+ * @param signals the termination signals that the function handles. Default: SIGTERM and SIGINT.
  */
 export function onTermination(logger: Logger, signals: readonly ('SIGTERM' | 'SIGINT')[] = ['SIGTERM', 'SIGINT']): Termination {
   const controller = new AbortController()

@@ -12,8 +12,8 @@ import { childPath, fieldOf, indexPath, noField } from '../api/field-path.ts'
  * Returns the errors that `explain` finds in a value that ajv has rejected, except errors that the update tolerates. If `explain` finds no
  * error, there are two cases:
  *
- * - If ajv has rejected only values that the update leaves unchanged, or if the value contains a bigint, the value is valid, and the list
- *   is empty.
+ * - If only unchanged parts of the value violate the schema, or if the value contains a bigint, the value is valid, and the list is empty.
+ *   ajv does not know the old value, and rejects every bigint.
  * - Otherwise, the list contains ajv's own error.
  */
 export function explainRefusal(

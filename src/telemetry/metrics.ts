@@ -35,8 +35,10 @@ export interface QueueMetrics {
   /** Counts a key that became ready to be processed. */
   added(): void
   /**
-   * Sets the number of ready keys with this priority. Default: 0. If several priorities share one series, `priority` is a string, the value
-   * that the label `priority` has in this series.
+   * Sets the number of waiting keys that have this priority. A waiting key waits for a worker, or until a worker has finished the same key.
+   *
+   * @param priority the value of the label `priority`. Default: 0. The value is a number for a single priority, and a string for a series
+   *   that several priorities share.
    */
   depth(count: number, priority?: number | string): void
   /** Counts a key that was added with a delay, for example for a retry. */

@@ -18,8 +18,9 @@ const suspicious = /pass|pwd|token|secret|key|bearer|basic|authorization|cookie|
 const word = `(?:password|passwd|passphrase|pwd|(?<![a-z])pass|token|secret|credentials?|(?:api|private|secret|access|signing|encryption|client)[-_]?key|key[-_]?data)`
 const quote = String.raw`\\*["']`
 /**
- * A lookbehind before a colon. It does not match after `secret` as a word on its own, because the text `secret: "web"` in a message names a
- * Secret. The values in `"secret": "…"`, `secret="…"` and `client_secret: "…"` are still redacted.
+ * A lookbehind for the position before a colon. It does not match if the word before the colon is exactly `secret`: in the message `secret:
+ * "web" not found`, "web" is the name of a Secret and must not be redacted. The values in `"secret": "…"`, `secret="…"` and `client_secret:
+ * "…"` are still redacted.
  */
 const notBareSecret = String.raw`(?<!(?<![\w-])secret)`
 

@@ -20,8 +20,8 @@ const releaseVariable = 'ENVTEST_K8S_VERSION'
 
 export interface Program {
   /**
-   * The name of the environment variable that contains the path of the binary. For etcd, kube-apiserver and kubectl, envtest uses the same
-   * variable.
+   * The name of the environment variable that contains the path of the binary. The variables for etcd, kube-apiserver and kubectl have the
+   * same names as in envtest.
    */
   readonly variable: string
   /** The release of the binary. Absent for Kubernetes' own binaries: `ENVTEST_K8S_VERSION` selects their release. */

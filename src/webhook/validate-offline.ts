@@ -35,11 +35,12 @@ import { ownErrors } from './handlers/verdict.ts'
 
 export interface OfflineReview {
   /**
-   * False when the object was not validated: the operators have no webhook for its kind, and define no kind of its API group. `errors` and
-   * `warnings` are then empty.
+   * Tells whether the operators know the kind or the API group of the object:
    *
-   * If the operators have no webhook for the kind, and define only other kinds of its API group, `known` is true, and `errors` contains an
-   * error about the kind.
+   * - False when the operators have no webhook for the kind and define no kind of the API group. The object is then not validated, and
+   *   `errors` and `warnings` are empty.
+   * - True in all other cases. If the operators define other kinds of the API group, but neither define the kind of the object nor have a
+   *   webhook for it, `errors` contains only an error about the kind.
    */
   readonly known: boolean
   readonly kind: string
@@ -167,9 +168,9 @@ async function errorsOfKind(
   const unknownPaths = [
     ...metadata.unknown.map((path) => `metadata.${path}`),
     ...pruned.unknown,
-    // These are the unknown fields inside built-in types (`Type.Builtin`), e.g. in a Pod template. The API server stores these fields,
-    // because the CRD's schema does not describe built-in types. The webhook therefore only returns a warning. Offline, these fields are
-    // errors, like all other unknown fields with strict field validation.
+    // These are the unknown fields inside built-in types (`Type.Builtin`), e.g. in a Pod template. The CRD's schema does not describe
+    // built-in types, so the API server stores these fields. In a cluster, the webhook only returns warnings about these fields. The
+    // offline validation reports each of these fields as an error. With strict field validation, all other unknown fields are also errors.
     ...schema.unknownFields(pruned.object),
   ]
   const unknown = listOf(unknownPaths.map((path) => forbidden(path, 'unknown field')))

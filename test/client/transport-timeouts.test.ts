@@ -1,4 +1,7 @@
-/** Tests of responses that stall or break off, and of requests that time out at the same time. */
+/**
+ * Tests of responses that stall or break off. In one test, two requests time out shortly one after the other. The second timeout must not
+ * affect a connection that was opened after the first timeout.
+ */
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import type { Test } from 'tap'

@@ -74,10 +74,11 @@ const refused: readonly (readonly [JsonValue, ...string[]])[] = [
   ),
   [{ enum: 'c' }, 'spec.enum: Unsupported value: "c": supported values: "a", "b"'],
   [{ enum: 1 }, 'spec.enum: Unsupported value: 1: supported values: "a", "b"', type('spec.enum', 'integer', 'string')],
-  // Before the API server compares the value of a field with an allowed value, it converts the value to the Go type of the allowed value
-  // (kube-openapi: validate.Enum):
-  // - 97 becomes "a", which `enum` allows. Only the type of the value is wrong.
-  // - In the list `accepted` below, a `numberEnum` of 2.9 becomes 2, which is allowed.
+  // The API server converts the value of a field to the Go type of an allowed value before it compares the two values (kube-openapi:
+  // validate.Enum). Two examples:
+  // - The API server converts 97 to "a", which is an allowed value of `enum`. The only error is therefore that 97 is not a string.
+  // - The list `accepted` below contains a `numberEnum` of 2.9. The API server converts 2.9 to 2, which is an allowed value of
+  //   `numberEnum`.
   [{ enum: 97 }, type('spec.enum', 'integer', 'string')],
   [{ numberEnum: 3 }, 'spec.numberEnum: Unsupported value: 3: supported values: "0", "2", "3.5"'],
   [{ anyEnum: 66 }, 'spec.anyEnum: Unsupported value: 66: supported values: "1", "A", "true"'],

@@ -29,8 +29,11 @@ function clientOf(t: Test, connection: Connection, options: { timeoutMs?: number
 }
 
 /**
- * Lists ConfigMaps, and then watches them. After the list, `seen` contains `listed`. Each watch event adds the name of its object to
- * `seen`. `error` is the error that ends the watch.
+ * Lists ConfigMaps, and then watches them. Returns an object that is updated during the list and the watch:
+ *
+ * - `seen`: the text `listed`, which is added after the list, and then the name of the object of each watch event.
+ * - `error`: the error that ended the list or the watch; undefined if there was no error.
+ * - `ended`: true after the end of the watch, or after an error.
  */
 function record(t: Test, watching: Client) {
   const stop = new AbortController()

@@ -30,8 +30,8 @@ function operatorWith(parts: Partial<Pick<Operator, 'webhooks' | 'conversions'>>
 const complete = operatorWith({ webhooks: [ofBulbs, ofConfigMaps], conversions })
 
 /**
- * A user with the permissions that the guide to installations lists. The `resourceNames` are the names of the configurations of the
- * installation `limited`.
+ * A user with the permissions that `docs/guides/installations.md` lists for `--install`. The `resourceNames` are the names of the two
+ * webhook configurations of the installation `limited`.
  */
 const limited = {
   name: 'limited',

@@ -26,8 +26,9 @@ async function carrying(text: string): Promise<{ object: JsonObject; unkept: str
 const plain = { schedule: { minute: '1', hour: '2' }, tasks: [{ name: 'a', command: 'x', retries: 3 }], priority: 5 }
 const kept = (fields: JsonValue): string => JSON.stringify({ fields: { spec: { fields } } })
 /**
- * Returns the entry for the field `priority` in the annotation of an object that was converted from v1 to v1beta1. v1beta1 lacks this
- * field, so the conversion back to v1 sets the default. The entry has a field `shown` with the digest of this default.
+ * Converts an object from v1 to v1beta1, and returns the entry for the field `priority` in the annotation of the converted object. v1beta1
+ * does not have this field, so a conversion back to v1 sets `priority` to its default. The field `shown` of the entry contains a digest of
+ * the default.
  */
 const priority = async (): Promise<JsonObject> => {
   const shown = await convert(jobOf('v1', { schedule: {}, priority: 1 }), 'v1beta1')

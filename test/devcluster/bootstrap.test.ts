@@ -69,7 +69,10 @@ t.test('existing objects are kept, and other failures are reported', async (t) =
   await t.rejects(created([], refuse(403, 'Forbidden')))
 })
 
-/** The resources that each bootstrap role allows, keyed by role, then by verbs. */
+/**
+ * The permissions of the bootstrap ClusterRoles that have rules, keyed by the name of the ClusterRole, then by verbs. Each value lists the
+ * resources or the URL paths on which the ClusterRole allows the verbs.
+ */
 const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'cluster-admin': {
     '*': '* *:*',

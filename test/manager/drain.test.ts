@@ -241,7 +241,10 @@ t.test('without a drain delay the webhook server is stopped at once', async (t) 
   t.equal(clock.pending, 0)
 })
 
-/** Returns a running process with these controllers and with an elector that logs its steps. */
+/**
+ * Returns a running process with the given controllers and an elector. The process adds a line to `steps` when the elector has released the
+ * lease, and when the client is closed.
+ */
 function electedProcess(steps: string[], controllers: Running['controllers'], resign: () => Promise<void>): Running {
   const elector = {
     run: never,

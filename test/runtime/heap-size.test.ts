@@ -1,4 +1,4 @@
-/** Tests that the heap of a process and of its threads grows only to the limits. */
+/** Tests of `limitHeapSize`, which limits the heap of a process and of the threads that the process starts. */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'

@@ -10,8 +10,11 @@ import type { Value } from '../types/values.ts'
 import { Double, Duration, ListValue, MapValue, none, OptionalValue, PlainList, Timestamp, Uint } from '../types/values.ts'
 
 /**
- * Returns true for the zero value of a type, as cel-go defines it. Optionals, the types of Kubernetes' libraries, and lists, maps and
- * objects with a schema have no zero value.
+ * Returns true if a value is the zero value of its type, as cel-go defines it. Always returns false for these values:
+ *
+ * - lists, maps and objects that have a schema
+ * - optionals
+ * - values of the types that Kubernetes defines, such as quantities and URLs
  */
 function isZero(value: Value): boolean {
   if (value instanceof SchemaList || value instanceof SchemaObject || value instanceof SchemaMap) return false

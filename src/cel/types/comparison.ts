@@ -9,13 +9,14 @@ import { Double, Duration, ListValue, MapValue, OpaqueValue, OptionalValue, Time
 /**
  * Returns true if two values are equal:
  *
- * - Numbers are compared by value, even if their types differ.
- * - If `a` is a `PreservedValue`, every `b` with the same JSON data is equal.
+ * - Two numbers are equal if they have the same value, even if their types differ.
+ * - If `a` is a `PreservedValue`, it is equal to every `b` with the same JSON data.
  * - Other values are equal only if they have the same type.
  *
- * @throws {CelError} `no such overload` when `a` is a Kubernetes value (see `isKubernetesValue`), and `b` is neither null nor of the type
- *   of `a`.
- * @throws {CelError} the error of reading an item or a field, in some cases (see `readEqual`).
+ * @throws {CelError} `no such overload` if `a` is a Kubernetes value (see `isKubernetesValue`), and `b` is neither null nor of the type of
+ *   `a`.
+ * @throws {CelError} if an item or a field of `a` or `b` cannot be read. In some cases, the error is ignored (see `readEqual` and
+ *   `maybeEqual`).
  */
 export function equals(a: Value, b: Value): boolean {
   // A shortcut for `a === b` would be wrong, because in kube-apiserver, some values do not equal themselves:

@@ -114,9 +114,11 @@ function mergedEntry(older: ManagerEntry, newer: ManagerEntry): ManagerEntry {
 }
 
 /**
- * Returns the sort key of an entry. An older entry comes before a newer entry. If several entries have the same time, the entry with the
- * manager `ancient-changes` comes first. When `capped` merges entries of the same apiVersion, it therefore merges the other entries into
- * this entry, and does not create a second entry with the manager `ancient-changes`.
+ * Returns the sort key of an entry. Older entries come before newer entries. Among entries with the same time, the entries with the manager
+ * `ancient-changes` come first.
+ *
+ * Without the rule for equal times, `capped` could merge other entries into a second entry with the manager `ancient-changes` and the same
+ * apiVersion. With the rule, `capped` merges these entries into the existing entry.
  */
 function ageOrder({ manager, time = '', subresource }: ManagerEntry): string {
   return [time, manager === ancientChanges ? 0 : 1, manager, subresource].join('\0')

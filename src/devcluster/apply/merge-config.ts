@@ -31,9 +31,13 @@ function mergeLists(live: JsonValue[], config: JsonValue[], typing: Typing): Jso
 }
 
 /**
- * Returns the path elements of the merged list in the order of its items (structured-merge-diff/typed: merge.go). The items of `applied`
- * keep their order. If the common items have the same order in both lists, each other item stays between the same two common items. Between
- * two common items, the items of `live` come first.
+ * Returns the path elements of the merged list in the order of its items (structured-merge-diff/typed: merge.go). A common item is an item
+ * of both lists.
+ *
+ * - The items of `applied` keep their order.
+ * - If the common items have the same order in both lists, an item that is only in one list stays between the common items that surround it
+ *   in that list.
+ * - Between two common items, the items of `live` come before the items of `applied`.
  *
  * @example
  * mergedOrder(['a', 'x', 'b'], ['a', 'y', 'b']) // ['a', 'x', 'y', 'b']

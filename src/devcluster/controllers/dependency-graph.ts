@@ -183,9 +183,11 @@ export class DependencyGraph {
   }
 
   /**
-   * Calls `changed` for each owner of an object if the owner is in foreground deletion, because the owner may have waited for the object.
-   * The argument is the object's metadata after the object was deleted, or the object's previous metadata after its owner references have
-   * changed.
+   * Calls `changed` for each owner of a dependent if the owner is in foreground deletion. Such an owner may have waited for the deletion of
+   * the dependent. The parameter is the metadata of the dependent:
+   *
+   * - If the dependent was deleted: its last known metadata.
+   * - If the owner references of the dependent were changed: its metadata before the change.
    */
   #reportWaitingOwners({ namespace, ownerReferences = [] }: ReadonlyObject['metadata']): void {
     for (const reference of ownerReferences) {

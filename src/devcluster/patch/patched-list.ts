@@ -19,8 +19,8 @@ export function mergeKeyOf(item: JsonValue, mergeKey: string): JsonValue {
 }
 
 /**
- * Splits `items` into two lists. The first list contains the items whose merge key has a value that also occurs in `by`. The second list
- * contains the other items.
+ * Splits `items` into two lists. The first list contains each item whose value of the merge key is equal to that of an item of `by`. The
+ * second list contains the other items. If `mergeKey` is empty, the items themselves are compared.
  */
 export function partition(items: Items, by: Items, mergeKey: string): [patched: Items, others: Items] {
   const known = new Set(by.map((item) => mergeKeyOf(item, mergeKey)))

@@ -58,8 +58,9 @@ function countsGeneration(info: ResourceInfo): boolean {
 }
 
 /**
- * Returns a new object with the metadata that the server sets. The function does not generate a name. A resourceVersion from the client is
- * preserved, because kube-apiserver returns this resourceVersion in the response to a dry run.
+ * Returns a copy of an object that is being created. The copy contains the metadata that the server sets, e.g. `uid` and
+ * `creationTimestamp`. The function does not generate a name. If the request contains a resourceVersion, the copy keeps the
+ * resourceVersion, because kube-apiserver returns this resourceVersion in the response to a dry run.
  */
 export function startMetadata(
   info: ResourceInfo,

@@ -47,7 +47,7 @@ export interface RegistryOptions {
   readonly clock: Clock
   /** Returns a number in [0, 1), for uids and generated names; `Math.random` when absent. */
   readonly random?: () => number
-  /** Returns the suffix of a generated name. By default, `random` determines it. */
+  /** Returns the suffix of a generated name. Default: five characters that are chosen with numbers from `random`. */
   readonly randomSuffix?: () => string
   /**
    * True when a controller creates the default ServiceAccount of each namespace. A Pod is then rejected if its ServiceAccount does not

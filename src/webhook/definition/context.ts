@@ -36,7 +36,10 @@ export interface OperationOptions {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
 }
 
-/** The context of handlers that do not read the cluster: `default` and `validate`. `proreus validate` calls them without a cluster. */
+/**
+ * The context of the handlers `default` and `validate`. These handlers do not read the cluster, so the command `proreus validate` can call
+ * them without a cluster.
+ */
 export interface ReviewContext<T = unknown> {
   readonly operation: Operation
   readonly dryRun: boolean

@@ -12,8 +12,8 @@ const ordinaryValues = 60_000
 const places = 96
 const width = 96
 /**
- * The maximum number of samples of an ordinary body that contain no field name. A sample contains no field name if it is part of a long
- * string or part of a list of scalars.
+ * The maximum number of nameless samples of an ordinary body. A sample is nameless if it contains no field name, for example because the
+ * sample is part of a long string or of a list of scalars.
  */
 const mostNameless = places / 8
 /**

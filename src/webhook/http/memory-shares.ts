@@ -78,8 +78,9 @@ const maxConversionBytes = 128 * mebibyte
  */
 export const conversionCost = 2.5
 /**
- * The part of `conversionCost` that is for the object that is being converted. The unit is the size of the body, as for `conversionCost`.
- * If the conversion of the largest object of a review needs more memory, `conversion-route.ts` reserves the additional memory.
+ * The memory for the object that is being converted, as a multiple of the size of the body of the ConversionReview. This memory is included
+ * in `conversionCost`. If the conversion of the largest object of the review needs more memory, `conversion-route.ts` reserves the
+ * additional memory.
  */
 export const batchCost = 0.5
 /**

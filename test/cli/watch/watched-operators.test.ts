@@ -80,8 +80,8 @@ function watched(t: Test, { stopped = () => undefined }: { readonly stopped?: (c
   return {
     ...{ files, clock, said, steps, reasons, child },
     /**
-     * Simulates a change of the file: the child process reports a loaded state that differs from the file on disk. Then advances the clock
-     * until the burst of changes has ended.
+     * Simulates a change of the file `path`. To do this, the child process reports that it loads the file, but with a state that differs
+     * from the state of the file on disk. Then the function advances the clock until the burst of changes has ended.
      */
     async change(child: ScriptedChild, path: string) {
       child.send({ type: 'loading', file: { path, state: 'older' } })

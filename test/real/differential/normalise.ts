@@ -72,8 +72,9 @@ export class Normaliser {
   }
 
   /**
-   * Adds a prefix of generated names. All generated names with this prefix are then replaced in all responses. Without this call, the
-   * normaliser learns a generated name only from a response that contains the object with this name. An error does not contain the object.
+   * Adds a prefix of generated names. The normaliser then replaces every generated name with this prefix in every response. Without the
+   * prefix, the normaliser recognizes a generated name only after a response has contained the object with this name. The response to a
+   * failed request can contain the name, but does not contain the object.
    */
   expectNamesFrom(prefix: string): void {
     // The API server truncates the prefix, because the name with its suffix of five characters must not exceed 63 characters.

@@ -15,7 +15,7 @@ interface Change {
 }
 
 interface Target {
-  /** The URL path of the type without a namespace, such as `/api/v1/configmaps`. */
+  /** The URL path of the type, such as `/api/v1/configmaps`. The path never contains a namespace. */
   readonly collection: string
   readonly namespace: string | undefined
   readonly name: string | undefined

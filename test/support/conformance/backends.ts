@@ -20,7 +20,10 @@ export async function conformanceControlPlane(t: Test, options: Omit<ControlPlan
 export const needsOwnControlPlane: { skip?: string } =
   backend === 'existing' ? { skip: 'an existing cluster cannot be started by the test' } : {}
 
-/** Options for a tap test that cannot run on an existing cluster, because controllers of the cluster write at the same time. */
+/**
+ * Options for a tap test that may fail if controllers of the cluster write at the same time. The test is skipped on an existing cluster,
+ * because the controllers of an existing cluster are running.
+ */
 export const needsQuiet: { skip?: string } =
   backend === 'existing' ? { skip: 'the controllers of an existing cluster write meanwhile' } : {}
 

@@ -1,4 +1,4 @@
-/** `watchesOf`: opens watches without a client library. A watch records every event of the server without any change. */
+/** `watchesOf`: opens watches without a client library. A watch records all events that the server sends, and does not modify them. */
 import type { Test } from 'tap'
 import { Agent, request } from 'undici'
 import { messageOf } from '../../../src/api/errors.ts'

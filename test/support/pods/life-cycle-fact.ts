@@ -59,7 +59,10 @@ export interface Outcome {
 export interface Stage {
   readonly client: Client
   readonly key: { readonly namespace: string; readonly name: string }
-  /** Waits until the container is in this state. If the container was in this state before, resolves at once. */
+  /**
+   * Waits until the container has been in the given state at least once. If the container has already been in this state, resolves at once,
+   * even if the container is now in another state.
+   */
   until(container: string, state: string): Promise<void>
   delete(options?: { readonly gracePeriodSeconds: number }): Promise<void>
 }

@@ -97,8 +97,8 @@ function mutate(dice: Dice, review: JsonObject): void {
 }
 
 /**
- * Returns a copy of the value at a place. `mutate` puts the copy at a random place, which may be inside the value. Without the copy, the
- * value would then contain itself.
+ * Returns a copy of the value at a place of a review. `mutate` writes the copy to a random place of the same review, which may be inside
+ * the original value. If `mutate` wrote the original value to this place, the value would contain itself.
  */
 function structuredValue({ parent, key }: Place): JsonValue {
   return copy((Array.isArray(parent) ? parent[key as number] : parent[key]) ?? null)

@@ -18,11 +18,11 @@ export async function runSession(session: ContainerSession, streams: RemoteStrea
   const stopInput = streams.stdin === undefined ? ignore : copyInput(streams.stdin, session.stdin)
   if (streams.resize !== undefined) copySizes(streams.resize, session)
   try {
-    // Background processes can write after the main process has exited. As with containerd, the command ends when all processes have closed
-    // their output.
-    // The function waits for `exited` only after the output has ended. After an attach, `exited` resolves only when the container ends, and
-    // every call that waits for `exited` stays in memory until then. The call of a client that disconnects early ends during the wait for
-    // the output, and never waits for `exited`.
+    // After the main process has exited, background processes can still write. As with containerd, the command ends only when all processes
+    // have closed their output.
+    // The function waits for the end of the output first, and for `exited` second. This order is important for an attach: `exited` resolves
+    // only when the container ends, and until then, each call that waits for `exited` stays in memory. If a client disconnects early, its
+    // call ends during the first wait.
     await untilAborted(outputs, signal, () => undefined)
     return await untilAborted(session.exited, signal, () => undefined)
   } finally {

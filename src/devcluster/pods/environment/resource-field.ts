@@ -1,6 +1,6 @@
 /**
- * Reads the resource requests and limits of containers for variables and files that refer to them with `resourceFieldRef`
- * (k8s.io/kubernetes/pkg/api/v1/resource: helpers.go).
+ * Returns the values of `resourceFieldRef` in environment variables and in files of volumes. A `resourceFieldRef` refers to a resource
+ * request or a resource limit of a container (k8s.io/kubernetes/pkg/api/v1/resource: helpers.go).
  */
 import { parseQuantity } from '../../apimachinery/quantity.ts'
 import type { ReadonlyPod } from '../../controllers/api-types.ts'

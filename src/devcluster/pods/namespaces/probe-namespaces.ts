@@ -68,7 +68,10 @@ async function probeProgram([name, packageName, isRequired]: (typeof programs)[n
   return { name: `program ${name}`, works, isRequired, ...lack }
 }
 
-/** Reports whether the namespaces of the cluster could be opened, and which ids they have. */
+/**
+ * Returns the capability `namespaces`, which works if the namespaces of the cluster could be created. If the namespaces were created, also
+ * returns the capability `subordinate ids`, which works if the namespaces have more than one user id.
+ */
 async function probeCluster({ cluster, failures }: OpenedCluster): Promise<readonly Capability[]> {
   const reasons = failures.map(({ error }) => messageOf(error)).join('; ')
   if (cluster === undefined) {

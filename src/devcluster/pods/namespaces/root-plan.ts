@@ -72,7 +72,10 @@ const ownFolderModes = new Map([
   ['/tmp', 0o1777],
 ])
 
-/** The folders of this machine that containers without an image do not see. */
+/**
+ * The paths of folders that containers do not share with this machine. If no folder is configured as the file system of a container's
+ * image, the container sees the other folders of this machine, but its own folders at these paths.
+ */
 export const ownFolders: readonly string[] = [...ownFolderModes.keys()]
 
 /**

@@ -21,7 +21,8 @@ export interface KnownProcesses {
  * - the child processes of each returned process
  * - the members of each process group whose leader is a returned process
  *
- * If a known process has ended and another process now has the same pid, this pid does not make the other process a known process.
+ * The function compares not only the pid of a process, but also its start time. A new process that has the pid of an ended known process is
+ * therefore not mistaken for the known process.
  */
 export function membersOf(processes: readonly ProcessInfo[], known: KnownProcesses): readonly ProcessInfo[] {
   const isKnown = ({ pid, startTime, marker }: ProcessInfo): boolean =>

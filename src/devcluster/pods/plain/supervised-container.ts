@@ -46,8 +46,9 @@ export class SupervisedContainer {
   }
 
   /**
-   * Called when a program that the supervisor started in the container has ended. Removes the ended processes from `identities`, and adds
-   * the processes that are still in their process groups. After the end of the program, these processes could not be found otherwise.
+   * Called when a program that the supervisor started in the container has ended. Removes the processes with the given pids from
+   * `identities`, because these processes have ended. If an ended process has led a process group, adds the processes that still run in
+   * this group to `identities`. If these processes were not in `identities`, the supervisor might not find them later.
    *
    * @param pids the pid of the program. For a program with a terminal, the pids of script(1) and of the program.
    */

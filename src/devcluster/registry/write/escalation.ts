@@ -77,7 +77,8 @@ function checkBinding(environment: Environment, info: ResourceInfo, write: Grant
   const plural = kind === 'Role' ? 'roles' : 'clusterroles'
   if (isAllowed(environment, write, 'bind', plural, name)) return
   const rules = rulesOfRole(environment.store, { kind, name }, namespace)
-  // The role does not exist. As in kube-apiserver, the message contains the type of the binding beside the name of the role.
+  // The role does not exist. As in kube-apiserver, the error message contains the name of the role after the resource of the binding, e.g.
+  // `rolebindings.rbac.authorization.k8s.io "none" not found` if the role `none` does not exist.
   if (rules === undefined) throw notFound(info, name)
   requireRights(environment, info, write, rules)
 }

@@ -1,4 +1,4 @@
-/** Tests of DNS with the programs and libraries of Pods. */
+/** Tests of DNS in the network namespaces of Pods. Most tests resolve names with getent and Node.js. */
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { Resolver } from 'node:dns/promises'

@@ -1,6 +1,7 @@
 /**
- * `killRounds`: tests `proreus dev --pods=process` with kills at random moments. Each round kills the process, or sometimes ends it with
- * SIGTERM: during the start, while Pods are created and deleted, or while Pods run.
+ * `killRounds`: tests `proreus dev --pods=process`. Each round starts the process, and ends the process at a random moment: during the
+ * start, while Pods are created and deleted, or while Pods run. Most rounds end the process with SIGKILL, and the other rounds with
+ * SIGTERM.
  *
  * - After the round, only the state folder may remain on the machine.
  * - After the next start, the cluster must become ready and run the same Pods again.

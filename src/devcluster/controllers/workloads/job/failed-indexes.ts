@@ -43,8 +43,8 @@ export function newlyFailedIndexes(job: Job, pods: readonly ReadonlyPod[]): read
 }
 
 /**
- * Returns the last failed Pod of each index that needs a new Pod, keyed by index (…/job: getPodsWithDelayedDeletionPerIndex). Empty for a
- * Job without `spec.backoffLimitPerIndex`.
+ * Returns the failed Pods to replace, keyed by index (…/job: getPodsWithDelayedDeletionPerIndex). If an index needs a new Pod, the map
+ * contains the last failed Pod of the index. If the Job has no `spec.backoffLimitPerIndex`, the map is empty.
  *
  * @param ended the indexes that have succeeded or failed. These indexes need no new Pod.
  * @param current all Pods of the Job. An index with an active Pod needs no new Pod.

@@ -142,10 +142,13 @@ function validateLabelKeys(keys: readonly JsonValue[], selector: JsonValue | und
 }
 
 /**
- * Returns an error for each expression of the label selector that repeats a key in `matchLabelKeys`. A key is repeated if `matchLabels` or
- * an earlier expression has the same key. The first occurrence is permitted, because kube-apiserver adds an expression for each key in
- * `matchLabelKeys` to the selector before the validation. As in kube-apiserver's error, the path does not contain the field name
- * `matchLabelKeys`.
+ * Returns an error for each item of `matchExpressions` whose key meets both of these conditions:
+ *
+ * - The key is in `matchLabelKeys`.
+ * - The key is also in `matchLabels`, or an earlier item of `matchExpressions` has the same key.
+ *
+ * If `matchLabels` does not contain the key, the first item with the key is permitted, because kube-apiserver adds one item for each key in
+ * `matchLabelKeys` before the validation. As in kube-apiserver's error, the path does not contain the field name `matchLabelKeys`.
  */
 function repeatedKeys(keys: readonly JsonValue[], selector: JsonValue | undefined, path: string): FieldError[] {
   const labels = at(selector, 'matchLabels')

@@ -123,7 +123,10 @@ function validateEmptyDir(source: JsonObject, path: string): FieldError[] {
     : []
 }
 
-/** Returns the rule for a disk. `field` is the name of the field that identifies the disk. The field `partition` is optional. */
+/**
+ * Returns the validation rule for a volume source that refers to a disk. `field` is the name of the required field that identifies the
+ * disk. The field `partition` is optional.
+ */
 function partitioned(field: string): VolumeSource['validate'] {
   return (source, path) => {
     const { partition } = source
