@@ -34,7 +34,7 @@ export function parseJson(text: string): JsonValue {
   return mayHoldLongInteger(text) ? parseExactly(text) : (JSON.parse(text) as JsonValue)
 }
 
-/** Parses UTF-8 bytes like `parseJson`. */
+/** Decodes the bytes as UTF-8, and parses the text with `parseJson`. */
 export function parseJsonBytes(bytes: Buffer): JsonValue {
   return parseJson(bytes.toString('utf8'))
 }

@@ -129,11 +129,15 @@ export class UnconfirmedWrites<T extends KubernetesObject> {
   }
 
   /**
-   * Returns and forgets the unconfirmed writes to objects that another client may have changed during an interruption of the watch. The
-   * writes to an object are kept only if the list shows the object exactly as it was before these writes.
+   * Handles a list that was requested after an interruption of the watch. During the interruption, another client may have changed an
+   * object that has unconfirmed writes. For each object with unconfirmed writes, there are two cases:
+   *
+   * - If the list contains exactly the state before these writes, the method keeps the writes, and does not return them. The same applies
+   *   if the list does not contain the object, and the store did not contain the object before these writes.
+   * - Otherwise, the method returns the writes, and forgets these writes.
    *
    * @param namespace the namespace of the list; undefined for a list of all namespaces. Writes to objects in other namespaces are ignored.
-   * @param objects the objects of a list that was requested after the interruption.
+   * @param objects the objects of the list.
    */
   listed(namespace: string | undefined, objects: Store<T>): readonly Overtaken<T>[] {
     const overtaken: Overtaken<T>[] = []

@@ -52,7 +52,8 @@ export interface Attempt {
 
 /**
  * Diagnoses the error of a list or watch. If the server can probably continue a failed watch from its last resourceVersion, the reflector
- * resumes the watch. After an outage of the server, many watches are restarted at once, and their relists would overload the server.
+ * resumes the watch. After an outage of the server, many watches fail at once. If each of these failures caused a relist, the lists would
+ * overload the server.
  *
  * If an accepted watch fails with an unknown error, the reflector relists, because the watch may have missed events.
  */

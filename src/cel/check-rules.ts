@@ -138,7 +138,10 @@ function missingType(path: string): FieldError {
   return { path, reason: 'InternalError', message: `Internal error: internal error: ${problem}` }
 }
 
-/** Builds the CEL type of a schema node from its own schema, without the type of its parent. */
+/**
+ * Builds the CEL type of a schema node from the schema of this node alone. The function is called if the parent node has no CEL type, or if
+ * the CEL type of the parent node does not contain a type for this node.
+ */
 function ownType(schema: StructuralSchema): DeclaredType | undefined {
   return declareType(schema, 'selfType1')
 }

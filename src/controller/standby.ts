@@ -17,10 +17,11 @@ const defaultLeaseDurationMs = 15_000
  * the keys of deleted objects, which the cache no longer contains.
  *
  * After a crash of the leader, a standby can take over only when the lease duration has passed since the leader's last renewal. The
- * additional time covers two delays:
+ * additional time is necessary for two reasons:
  *
- * - The leader may have queued a key some time before the crash.
- * - The standby may have to retry its requests for the lease.
+ * - At the time of the crash, the leader may not yet have reconciled an object that changed some time before. The queue of the standby must
+ *   still contain the key of this object.
+ * - The standby may have to retry its requests for the lease, and then takes over later.
  */
 const marginMs = 45_000
 /** Interval in milliseconds between two checks for keys that have been queued for too long. These keys are dropped. */

@@ -10,7 +10,7 @@ import { withRevision } from './storage/object-store.ts'
 
 /** All objects of a cluster at a point in time. */
 export interface ClusterSnapshot {
-  /** The resourceVersion that a list at this point in time would have. */
+  /** The resourceVersion of the cluster at the time of the snapshot. A list at that time returns this resourceVersion. */
   readonly resourceVersion: string
 }
 

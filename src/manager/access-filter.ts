@@ -23,9 +23,9 @@ const deniedMs = 30_000
 /** Maximum number of entries of each cache. In the cache of users, 1000 entries take about 1 MiB. */
 const maxEntries = 1000
 /**
- * Maximum number of cached decisions about one user. The tokens of a user may have different values of the field `extra`, and each value
- * needs its own decisions. Without a limit, one user could therefore cause any number of cached decisions. One value usually needs 27
- * decisions: one for each of 9 paths and each of the verbs `get`, `head` and `put`.
+ * Maximum number of cached decisions about one user. For each value of the user's field `extra`, there are at most 27 decisions: one for
+ * each combination of 9 paths with the verbs `get`, `head` and `put`. The tokens of a user may have many different values of `extra`.
+ * Without a limit, one user could therefore cause any number of cached decisions.
  */
 const maxDecisions = 50
 /** Time limit of a review in milliseconds. Prometheus waits ten seconds for a scrape by default. */

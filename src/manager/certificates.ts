@@ -71,8 +71,8 @@ export interface OpenOptions {
   readonly clock: Clock
   readonly logger: Logger
   /**
-   * Aborts the requests for the Secret that `openCertificates` sends before it resolves. If the certificates are in a folder, the signal
-   * has no effect.
+   * Aborts the requests that `openCertificates` sends to read or write the Secret. After `openCertificates` has resolved, the signal has no
+   * effect. If the certificates are in a folder, the signal never has an effect.
    */
   readonly signal: AbortSignal
 }

@@ -75,9 +75,9 @@ export async function installKinds(
 }
 
 /**
- * Applies a CRD. `fieldManager` becomes the owner of fields that conflict with other field managers. If one of these field managers is the
- * installer of another installation, `forceConflicts` is required: the installations share the CRD, so a changed schema would also validate
- * the objects of the other installation.
+ * Applies a CRD. If other field managers own fields that have different values, `fieldManager` takes over these fields. If one of these
+ * field managers is the installer of another installation, `fieldManager` takes over the fields only if `forceConflicts` is true: the
+ * installations share the CRD, so a changed schema would also validate the objects of the other installation.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when the installer of another installation owns a conflicting field, and `forceConflicts` is
  *   false.

@@ -87,7 +87,7 @@ export function buildNode(schema: StructuralSchema, { isRootMetadata = false, an
     items: schema.items === undefined ? undefined : build(schema.items),
     preserveUnknownFields,
     embeddedResource: schema['x-kubernetes-embedded-resource'] === true,
-    // For the metadata of the root object, `open` is false, so that the schema does not check the depth of this metadata.
+    // A node with `open: true` checks the depth of its value. For the metadata of the root object, `open` is false, because
     // `validateObjectMeta` validates this metadata instead.
     open:
       !isRootMetadata &&

@@ -65,7 +65,7 @@ function withShortStack(error: unknown): unknown {
 /** Removes the frames of Node.js and of Proreus from a stack. If an error has no other frames, its first frame is kept. */
 function shortStack(stack: string): string {
   // The stack of an error also contains the stacks of its causes. The stack of each cause begins with a line that is not a frame.
-  // Therefore, the frames of each stack are a separate match.
+  // Therefore, each match of the pattern contains the frames of exactly one error.
   return stack.replaceAll(/(?:^ +at .*(?:\n|$))+/gm, (text) => {
     const frames = text.replace(/\n$/, '').split('\n')
     const kept = frames.filter((frame) => !isInternal(frame))

@@ -119,7 +119,7 @@ export interface ControlPlane {
    * Returns the requests that the API server has served, sorted by the millisecond in which the server received them. Requests of the same
    * millisecond may be in any order. The servers differ:
    *
-   * - A real API server records a watch when the response begins. The requests have audit annotations.
+   * - A real API server records a watch when the response begins. The returned records can contain audit annotations.
    * - The embedded API server records a watch when the response ends, and keeps at most the latest 10,000 requests.
    *
    * Rejects with `PRO_INPUT` for an existing cluster, because Proreus does not record the requests to such a cluster.

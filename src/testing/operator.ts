@@ -27,8 +27,9 @@ const checkOptions = hasOptions(startChecks)
 export type OperatorDefaults = Required<Pick<StartOperatorOptions, 'logger' | 'clock' | 'random'>>
 
 /**
- * Installs the CRDs and webhook configurations of operators, and runs the operators. Resolves when the caches have synced and the webhooks
- * have the CA certificates of these operators in their `caBundle`.
+ * Installs the CRDs and webhook configurations of operators, and runs the operators. Resolves when the servers and controllers of the
+ * operators have been started, and the `caBundle` of each webhook contains the CA certificates of the operators. The caches may not have
+ * synced yet.
  */
 export async function startOperator(
   { client, connection, ...defaults }: Pick<ControlPlane, 'client' | 'connection'> & OperatorDefaults,

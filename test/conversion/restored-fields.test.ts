@@ -1,6 +1,10 @@
 /**
- * Tests of the fields that a conversion restores from the annotation, and of partial objects. A partial object lacks required fields, so
- * these tests ignore an error that the converter throws for it.
+ * Tests of two special cases of a conversion:
+ *
+ * - An annotation contains a field of one version. If the restored field would change the spec or status in the other version, the field is
+ *   not restored.
+ * - A converter throws an error for an object. If the object lacks a required field, the error is ignored. If the object only violates a
+ *   rule of the schema, the conversion fails.
  */
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'

@@ -38,9 +38,9 @@ function concatenate(a: ListValue, b: ListValue): ListValue {
     if (position === undefined) {
       if (a.semantics === 'set' && key !== undefined) {
         positions.set(key, items.length)
-        // If `a` is a SchemaList of type `set`, `own` is the array in which `a` stores the keys of its items (see `ownKeys`). This call of
-        // `push` therefore changes `a`: the stored keys then include the key of an item that only the result of `+` contains. As in
-        // kube-apiserver, a later `==` or `+` with `a` as the left operand uses all stored keys.
+        // If `a` is a SchemaList of type `set`, `own` is the array in which `a` stores the keys of its items (see `ownKeys`). `push` then
+        // adds the key of an item of `b` to the stored keys of `a`, although the item is not added to `a`. kube-apiserver does the same. A
+        // later `==` or `+` with `a` as the left operand therefore also uses the added key.
         own.push(key)
       }
       items.push(b.at(index))

@@ -29,8 +29,8 @@ const goTypes: Readonly<Record<string, string>> = {
 }
 
 /**
- * Returns the value to which cel-go converts an optional when it resolves an attribute. A value that is not an optional is returned
- * unchanged.
+ * Converts an optional as cel-go does when cel-go resolves an attribute, and returns the result. A value that is not an optional is
+ * returned unchanged.
  */
 export function resolveAttribute(value: Value): Value {
   if (!(value instanceof OptionalValue) || value instanceof UnreadableOptional) return value

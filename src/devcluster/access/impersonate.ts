@@ -138,9 +138,10 @@ function requireConstrained(mode: Mode['name'], wanted: WantedUser, requester: U
     subjects.forEach(check)
   }
   const node = nodeOf(username)
-  // In the mode `associated-node`, a requester can impersonate only its own node. The verb is nevertheless checked for the name `*` (all
-  // nodes), as in kube-apiserver. There, the result of the check is cached. Because the result does not depend on the name of a node, one
-  // cached result applies to all Pods of a DaemonSet.
+  // In the mode `associated-node`, a requester can impersonate only the node that the requester's ServiceAccount token names. As in
+  // kube-apiserver, the requester nevertheless needs the verb `impersonate:associated-node` for the name `*`, which stands for all nodes.
+  // kube-apiserver caches the result of this check. The result does not depend on the name of a node, so one cached result applies to all
+  // Pods of a DaemonSet.
   check(node === undefined ? accountSubject(username) : { resource: 'nodes', name: mode === 'associated-node' ? '*' : node })
   uidSubjects(uid).forEach(check)
   for (const [group, text] of [

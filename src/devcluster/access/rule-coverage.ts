@@ -34,7 +34,12 @@ export function missingRights(held: readonly PolicyRule[], wanted: readonly Poli
   return [...texts].toSorted()
 }
 
-/** Returns the number of rights that the rules grant. A rule grants one right for each combination of its groups, resources and verbs. */
+/**
+ * Returns the number of rights that the rules grant. A rule grants one right for each combination of:
+ *
+ * - an API group, a resource, a verb and, if the rule has `resourceNames`, one of these names
+ * - a non-resource URL and a verb
+ */
 export function countRights(rules: readonly PolicyRule[]): number {
   const count = ({ apiGroups, resources, verbs, resourceNames = [], nonResourceURLs = [] }: PolicyRule): number =>
     verbs.length * (apiGroups.length * resources.length * Math.max(resourceNames.length, 1) + nonResourceURLs.length)

@@ -12,14 +12,12 @@ export interface ExpectedReview {
 }
 
 /**
- * Returns the error for a response of a wrong type:
+ * Returns the error for a response of a wrong type; undefined when there is no error.
  *
- * - If apiVersion or kind is missing, the response is decoded as the expected type. There is no error.
- * - If kube-apiserver can decode the wrong type, the error states that this type cannot be converted. These types are `Status` and the
- *   other known versions of the review.
+ * - If apiVersion or kind is missing, there is no error. The response is decoded as the expected type.
+ * - If the type is `Status`, or the same review in another version that kube-apiserver can decode, the error states that the type cannot be
+ *   converted.
  * - For any other wrong type, the error states that the type is not registered.
- *
- * Returns undefined when there is no error.
  */
 export function reviewTypeProblem({ apiVersion, kind }: JsonObject, expected: ExpectedReview): string | undefined {
   if (!isText(apiVersion) || !isText(kind)) return undefined

@@ -72,8 +72,9 @@ export function withObjectManagers(object: JsonObject, scale: JsonObject, versio
   const fields = setOf(pathIn(version) ?? [])
   const scaling = [...left]
     .filter((entry) => owns(entry, setOf(['spec', 'replicas'])))
-    // If the object's managedFields before the write had an entry with the same identity, the new entry gets the time of that entry.
-    // Otherwise the new entry has no time.
+    // Each new entry is a copy of an entry of the Scale, with another apiVersion and other fields. If the managedFields of the object
+    // before the write had an entry with the same identity as the entry of the Scale, the new entry gets the time of the object's entry.
+    // Otherwise, the new entry has no time.
     .map((entry) => ({ ...entry, apiVersion: version, fields, time: before.find((one) => sameManager(one, entry))?.time }))
   return withManagers(object, [...kept, ...scaling])
 }

@@ -38,8 +38,7 @@ export async function checkJob(
         warn(`a Job would be refused now: ${error.message}`)
         return []
       case 404:
-        // The namespace does not exist. The webhook returns no error of its own, because the API server denies the CronJob with the same
-        // error.
+        // The namespace does not exist. Because the API server denies the CronJob for this reason, the webhook returns no error of its own.
         return []
       default:
         throw error

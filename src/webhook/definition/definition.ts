@@ -150,7 +150,10 @@ function hasHandlers(handlers: WebhookHandlers<JsonObject>): boolean {
   return handlesContent(handlers) || handlers.validateDelete !== undefined
 }
 
-/** Returns true if a handler defaults or validates objects. A webhook with only `validateDelete` has no such handler. */
+/**
+ * Returns true if the webhook has a `default`, `validate` or `validateInCluster` handler. The handler `validateDelete` does not count,
+ * because it is only for deletions.
+ */
 function handlesContent({ default: fill, validate, validateInCluster }: WebhookHandlers<JsonObject>): boolean {
   return (fill ?? validate ?? validateInCluster) !== undefined
 }

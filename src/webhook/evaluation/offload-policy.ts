@@ -35,12 +35,12 @@ export function isSoonEvaluated(bytes: Uint8Array): boolean {
 
 /**
  * Returns true if a body looks like an ordinary object, with few distinct field names, few values and short strings. `JSON.parse` handles
- * 200 MB of such JSON per second. Other bodies take longer:
+ * 200 MB of such JSON per second. The evaluation of other bodies takes longer:
  *
- * - Many distinct names or many values: each name and each value costs at least a microsecond.
- * - Long strings: they are slow to match with the patterns of the schema.
+ * - Many distinct field names or many values: each distinct name and each value costs at least a microsecond.
+ * - Long strings: the comparison of a long string with a pattern of the schema is slow.
  *
- * Only samples of the body are read. The samples are at random positions, so a client cannot put other content between them.
+ * Only samples of the body are read. The samples are at random positions, so a client cannot hide slow content between the samples.
  */
 export function looksOrdinary(bytes: Uint8Array, random: () => number = Math.random): boolean {
   const names = new Map<string, number>()

@@ -13,7 +13,9 @@ interface Case {
   readonly leases: readonly RequestRecord[]
   /** The times at which replica `a` has sent a request that releases the Lease. */
   readonly releases?: readonly number[]
-  /** The time at which replica `a` called its guard. Replica `a` sends exactly one write to a Gadget, after this call. */
+  /**
+   * The time at which replica `a` called the guard of leader election. After this call, replica `a` sends exactly one write to a Gadget.
+   */
   readonly checkedAt: number
   readonly isIllegal: boolean
 }

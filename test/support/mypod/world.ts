@@ -189,7 +189,8 @@ export async function whenCollected(client: Client): Promise<void> {
   await client.create(mypod, mypodNamed(key.name))
   await client.delete(mypod, key, { propagationPolicy: 'Orphan' })
   await until('the garbage collector knows the kind', async () => (await find(client, mypod, key)) === undefined, 90_000)
-  // If the operator is already running, it has created a Pod. This Pod is now an orphan.
+  // If the operator is already running, the operator has created a Pod for the MyPod. Because the MyPod was deleted with the propagation
+  // policy Orphan, the garbage collector does not delete this Pod.
   await client.delete(pod, key).catch((error: unknown) => {
     if (!isNotFound(error)) throw error
   })

@@ -3,7 +3,10 @@ import { isObject, setOwn } from '../../../src/api/json.ts'
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import type { PatchOperation } from '../../../src/webhook/review/patch.ts'
 
-/** Returns a copy of `document` to which the operations are applied in order. Throws when an operation fails according to the RFC. */
+/**
+ * Returns a copy of `document` to which the operations are applied in order. Throws when an operation fails by the rules of RFC 6902 (JSON
+ * Patch).
+ */
 export function applyPatch(document: JsonValue, operations: readonly PatchOperation[]): JsonValue {
   const root: JsonObject = { root: structuredCloneOwn(document) }
   for (const operation of operations) {

@@ -160,8 +160,8 @@ t.test('a body that finds no memory is refused at its timeout, counted from its 
   budget.open().growLater(smallCost, () => undefined)
   payload.end(',]')
   await until('the body waits for memory', () => budget.waiting === 1)
-  // The timeout of a request is 10 s, and 100 ms of it are kept for the response. 6 s have passed since the headers, so the request is
-  // rejected in 3.9 s.
+  // The timeout of the request is 10 s, and the last 100 ms of the timeout are reserved for the response. The headers arrived 6 s ago, so
+  // the request is rejected after another 3.9 s.
   await clock.advance(3899)
   t.equal(answer().status, 0)
   await clock.advance(1)

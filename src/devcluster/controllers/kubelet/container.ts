@@ -341,10 +341,12 @@ export class Container {
   }
 
   /**
-   * Restarts a container that was stopped because of a failed probe, after the back-off that began at `backOffSince`
-   * (k8s.io/kubernetes/pkg/kubelet/kuberuntime: doBackOff).
+   * Restarts a container that was stopped because of a failed probe (k8s.io/kubernetes/pkg/kubelet/kuberuntime: doBackOff). If the back-off
+   * that began at `backOffSince` is over, the container restarts immediately. Otherwise, the container restarts after a new back-off, which
+   * begins at the end of the stopped run.
    *
-   * @param backOffSince the end of the run before the stopped run; undefined if the stopped run was the first run. If undefined, the
+   * @param at the end of the stopped run.
+   * @param backOffSince the end of the run before the stopped run. If the stopped run was the first run, the value is undefined, and the
    *   container restarts immediately.
    */
   #restartAfterProbe(at: number, backOffSince: number | undefined): void {

@@ -52,7 +52,7 @@ export interface LogState {
   readonly version: number
 }
 
-/** Returns the name of a file: the run, and the number of the file in the run. */
+/** Returns the name of a log file. The name contains the number of the run, and the number of the file within this run. */
 export function logFileName(run: number, file: number): string {
   return `${run}.${file}.log`
 }

@@ -146,8 +146,9 @@ export class NamespacesContainer implements ContainerProcess {
   }
 
   /**
-   * Returns a prefix for a command. With this prefix, the command runs in the mount namespace of the container, but the root folder of the
-   * command is still the root folder of this machine, not the root folder of the container. `options` are further options of nsenter(1).
+   * Returns a prefix for a command. With this prefix, the command runs in the mount namespace of the container. The prefix does not change
+   * to the root folder of the container: the root folder of the command is the root folder of this machine. The command can therefore be a
+   * program of this machine that the image lacks. `options` are further options of nsenter(1).
    */
   #enter(options: readonly string[]): readonly string[] {
     // If the cluster has a user namespace, the first nsenter enters this user namespace. The first nsenter then runs the second nsenter as

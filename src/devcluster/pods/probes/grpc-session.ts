@@ -40,7 +40,8 @@ export async function grpcSession(target: ProbeTarget, options: GrpcSessionOptio
 async function startSession(target: ProbeTarget, { port, signal }: GrpcSessionOptions): Promise<ClientHttp2Session> {
   const { socket } = await dial(target, { port, signal })
   const session = connect(`http://${urlHost(target.address)}:${port}`, { createConnection: () => socket, settings: { enablePush: false } })
-  // Without a listener, an error would end the process. The calls of the session also end with the error, and report it.
+  // If the session had no listener for `error`, an error of the session would end the process. The listener can ignore the error, because
+  // `settingsOf` and the calls of the session also fail, and report the failure.
   session.on('error', () => undefined)
   try {
     await settingsOf(session, signal)

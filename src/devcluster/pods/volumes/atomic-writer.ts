@@ -2,9 +2,9 @@
  * `AtomicWriter`: writes the files of a volume so that a container never sees the files of two versions at the same time
  * (k8s.io/kubernetes/pkg/volume/util: AtomicWriter). A volume contains:
  *
- * - a folder with the files, named after the time
+ * - a folder with the current version of the files. The name of the folder contains the time at which the folder was created.
  * - `..data`, a symbolic link to this folder
- * - for each visible name, a symbolic link through `..data`
+ * - for each file or folder at the top level of the current version, a symbolic link with the same name to `..data/NAME`
  *
  * An update creates a new folder and a link to the new folder. Renaming this link to `..data` then replaces the old link atomically.
  */

@@ -15,8 +15,8 @@ export interface Write {
    */
   readonly creates: boolean | 'if missing'
   /**
-   * The operation in the AdmissionReview when the write changes an existing object. A POST to a subresource has the operation CREATE.
-   * Default: UPDATE.
+   * The operation in the AdmissionReview when the write changes an existing object. The operation is CREATE for a POST to a subresource,
+   * and UPDATE for all other writes. Default: UPDATE.
    */
   readonly operation?: 'CREATE' | 'UPDATE'
   /**

@@ -41,7 +41,10 @@ t.test('a start that is aborted ends its script, before the start and during it'
 t.test('a start that is aborted while the report of its script arrives does not run the program', async (t) => {
   const folder = t.testdir({})
   const ran = join(folder, 'ran')
-  /** A signal that aborts when the script has written its report. This process has not read the report at this moment. */
+  /**
+   * A signal that aborts one second after Proreus has added a listener. During this second, the script writes its report, but this process
+   * cannot read the report, because `addEventListener` blocks the event loop. If the file `ran` appears, the signal aborts at once.
+   */
   const signal = {
     aborted: false,
     addEventListener(_type: string, abort: () => void) {

@@ -61,8 +61,8 @@ for (const { user, skip, before } of users) {
   t.test(`as ${user}: what outlives the supervisor, too, is ended at the next start`, { skip }, async (t) => {
     const [folder, seconds, bare] = [newStateFolder(t), uniqueSleep(), uniqueSleep()]
     const words = before(folder)
-    // The second container has an empty environment, so its process has no marker. This process can be found only in the file
-    // `processes.json`.
+    // The process of the second container has an empty environment and therefore no marker. The supervisor of the next driver can find this
+    // process only by the entry in the file `processes.json`.
     const scripts = [`${scatter(seconds)}\nsleep 1000`, `exec env -i sleep ${bare}`]
     const first = startOwner(t, folder, scripts, words)
     await first.ready()

@@ -8,8 +8,8 @@ import { machineState } from '../machine/machine-state.ts'
 export type ShopCounts = Readonly<Record<string, number>>
 
 /**
- * The number of additional sockets of `proreus dev` that a test accepts. These sockets are not a leak, because connections of clients stay
- * open for a while.
+ * The tolerated increase in the number of open sockets of `proreus dev`. An increase up to this limit does not count as a leak, because
+ * connections of clients stay open for a while.
  */
 const toleratedSockets = 24
 

@@ -15,8 +15,10 @@ import { endOf, remainingDelayMs } from './replacement-delays.ts'
 type Job = DeepReadonly<batch.Job>
 
 /**
- * Two annotations of a Pod. They contain the number of earlier Pods that had the same index and have failed. The first annotation counts
- * the Pods that count towards the limit. The second annotation counts the Pods that the failure policy ignores.
+ * Two annotations of a Pod. Each annotation contains a number of earlier Pods that had the same index and have failed:
+ *
+ * - `failureCount`: the number of Pods whose failure counts towards `spec.backoffLimitPerIndex`.
+ * - `ignoredFailureCount`: the number of Pods whose failure is ignored because of the Pod failure policy.
  */
 const failureCount = 'batch.kubernetes.io/job-index-failure-count'
 const ignoredFailureCount = 'batch.kubernetes.io/job-index-ignored-failure-count'

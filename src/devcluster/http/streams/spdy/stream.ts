@@ -41,7 +41,10 @@ export class SpdyStream extends Duplex {
     this.on('error', () => undefined)
   }
 
-  /** Adds bytes of the client. Resolves when the connection can continue to read frames. */
+  /**
+   * Adds bytes from the client to the buffer of the reader. Resolves when the connection can read further frames: immediately if the buffer
+   * is not full, otherwise when the reader needs more bytes or the stream is destroyed.
+   */
   async receive(bytes: Buffer): Promise<void> {
     if (bytes.length === 0 || this.destroyed || this.#hasEnded || this.push(bytes)) return
     await new Promise<void>((resolve) => (this.#continue = resolve))
