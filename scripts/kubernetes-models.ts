@@ -5,9 +5,9 @@
  * - They are classes that use `Date` for times.
  * - They are about nine hundred files. A program that only needs the type of a Pod would compile slowly.
  *
- * The types are members of an exported namespace, so that the compiler can name them in the declaration files of users, e.g. for a kind
- * with `Type.Builtin('PodTemplateSpec')`. With `export * as models`, the compiler could name the types only if the user's file imported the
- * module.
+ * The types are members of an exported namespace, so that the compiler can name them in the declaration files of users. For example, if the
+ * schema of a kind contains `Type.Builtin('PodTemplateSpec')`, the declaration of the kind names the type of a PodTemplateSpec. With
+ * `export * as models`, the compiler could name the types only in files that import `models.ts`.
  *
  * With `--check`, exits with 1 when the file is out of date.
  */

@@ -34,8 +34,8 @@ interface Context {
   /** Maximum number of times that the schema node can occur in one object; undefined if unbounded. */
   readonly cardinality: number | undefined
   /**
-   * Path of the outermost list that contains the schema node and is not of type `map`; undefined if there is no such list. kube-apiserver
-   * cannot find the old value of an item in such a list, so rules within the list must not use oldSelf.
+   * Path of the outermost list that contains the schema node and whose `x-kubernetes-list-type` is not `map`; undefined if there is no such
+   * list. kube-apiserver cannot find the old value of an item in such a list, so rules within the list must not use oldSelf.
    */
   readonly uncorrelatable: string | undefined
   /** True if an ancestor of the schema node has rules. For all nodes below such an ancestor, CEL types are built. */

@@ -43,8 +43,8 @@ export class CachedCredentials {
   #refreshedAt = -Infinity
 
   /**
-   * @param load loads the credentials. `refresh` is true when the server has rejected the previous credentials. If `load` has a cache,
-   *   `load` must then bypass this cache.
+   * @param load loads the credentials. `refresh` is true when the server has rejected the previous credentials. If `refresh` is true,
+   *   `load` must not return credentials from a cache.
    */
   constructor(load: (refresh: boolean) => Promise<Credentials>, options: Options) {
     this.#load = load

@@ -75,9 +75,11 @@ type Refused = readonly string[]
 const absent = Symbol('absent')
 
 /**
- * Returns `value` with the fields that `kept` stores. If a field of `value` does not match its digest in `kept`, a client has changed the
- * field, and the field is not restored. If nothing is restored, returns `value` itself. `kept` is not trusted, so malformed nodes of `kept`
- * are ignored.
+ * Restores the stored fields in `kept`: returns a copy of `value` that contains them. If nothing is restored, returns `value` itself.
+ *
+ * - For each field, `kept` also contains a digest of the field as clients have received it. If the field in `value` has another digest, a
+ *   client has changed the field, and the client's field is kept.
+ * - `kept` is not trusted, so malformed nodes of `kept` are ignored.
  */
 export function restoreKeptFields(value: JsonObject, kept: unknown, schema: StructuralSchema, refused: Refused = []): JsonObject {
   const restored = restore(value, kept, schema, '', refused)

@@ -65,8 +65,8 @@ export const unprivilegedUser: Developer = {
 }
 
 /**
- * Resolves with the reason why containers of this developer cannot have several users on this machine. Resolves with undefined if
- * containers can have several users.
+ * Resolves with the reason why this machine cannot run containers of this developer in which processes have different uids. Resolves with
+ * undefined if the machine can run such containers.
  */
 export async function reasonToSkip(developer: Developer, folder: string): Promise<string | undefined> {
   if (developer !== testUser && process.getuid?.() !== 0) return 'only root can run a command as another user'
