@@ -167,8 +167,8 @@ export interface ControlPlane {
    * Installs the CRDs and webhook configurations of operators, and runs the operators in this process with their own certificates. Resolves
    * when the servers and controllers have been started and the webhooks have a `caBundle`. The operators stop before the control plane.
    *
-   * The caches may not have synced yet. A real API server begins to call the webhooks a moment later. Use `until` to wait until the webhooks take effect. The API server of an
-   * existing cluster must be able to connect to the loopback interface of this machine.
+   * The caches may not have synced yet. A real API server begins to call the webhooks a moment later. Use `until` to wait until the webhooks
+   * take effect. The API server of an existing cluster must be able to connect to the loopback interface of this machine.
    *
    * @example
    * const operator = await controlPlane.startOperator([hello])
