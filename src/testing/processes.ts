@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
-import { mkdtemp } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ProreusError } from '../api/errors.ts'
@@ -76,7 +76,10 @@ export class Processes {
       cwd: '/',
     })
     this.#watchdog.on('error', (error) => logger.error({ err: error }, 'the watchdog of the started programs failed'))
-    this.#watchdog.stdin!.on('error', (error) => logger.error({ err: error }, 'the watchdog of the started programs is gone'))
+    this.#watchdog.stdin!.on('error', () => undefined) // the watchdog has ended; its event `exit` reports that
+    this.#watchdog.on('exit', () => {
+      if (this.#stopped === undefined) logger.error('the watchdog of the started programs is gone')
+    })
     this.#watchdog.unref()
     unrefStream(this.#watchdog.stdin)
   }
@@ -120,38 +123,59 @@ export class Processes {
     return {
       name,
       pid,
-      hasEnded: () => child.exitCode !== null || child.signalCode !== null,
+      hasEnded: () => hasEnded(child),
       output,
       lastOutput: () => lastLines(output()),
       async kill() {
-        if (child.exitCode !== null || child.signalCode !== null) return
+        if (hasEnded(child)) return
         child.ref()
-        process.kill(-pid, 'SIGKILL')
+        killGroup(pid)
         await exited
       },
     }
   }
 
-  /** Kills all processes, and removes the working directory. */
+  /** Kills all processes, and removes the working directory, even if the watchdog has ended. */
   stop(): Promise<void> {
     this.#stopped ??= this.#end()
     return this.#stopped
   }
 
   async #end(): Promise<void> {
-    const all = [this.#watchdog, ...this.#children].filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)
-    const exits = all.map((child) => {
+    const running = this.#children.filter((child) => !hasEnded(child))
+    const exits = running.map((child) => {
       child.ref()
       return once(child, 'exit')
     })
-    this.#watchdog.stdin!.end()
+    if (!hasEnded(this.#watchdog)) {
+      this.#watchdog.ref()
+      const exit = once(this.#watchdog, 'exit')
+      this.#watchdog.stdin!.end()
+      await exit
+    }
+    // Usually, the watchdog has already killed the processes and removed the directory.
+    for (const child of running) if (!hasEnded(child)) killGroup(child.pid!)
     await Promise.all(exits)
+    await rm(this.directory, { recursive: true, force: true, maxRetries: 10 })
   }
 
   async #writeLine(line: string): Promise<void> {
     const stdin = this.#watchdog.stdin!
     if (!stdin.writable) return
     await new Promise<void>((resolve) => stdin.write(`${line}\n`, () => resolve()))
+  }
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
+}
+
+/** Kills all processes of a process group. Does nothing if they have ended: the error is then ESRCH, or EPERM for zombies on macOS. */
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch (error) {
+    if (!['ESRCH', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
   }
 }
 
