@@ -114,11 +114,11 @@ export interface RunOptions {
    */
   readonly metricsBindAddress?: string
   /**
-   * How metrics are served:
+   * The protocol of the metrics server:
    *
-   * - true: over HTTPS. Clients need a valid bearer token (TokenReview), and their user needs the permission to get `/metrics`
+   * - true: HTTPS. Clients need a valid bearer token (TokenReview), and their user needs the permission to get `/metrics`
    *   (SubjectAccessReview).
-   * - false: over plain HTTP without authentication.
+   * - false: plain HTTP without authentication.
    *
    * Default in a cluster: true. Default outside: false if `metricsBindAddress` is a loopback address, otherwise true.
    */

@@ -21,7 +21,7 @@ export interface ServiceResolver {
  * endpoints of a Service may be simulated Pods, and nothing listens at the addresses of simulated Pods.
  *
  * @param services returns the map. Its keys are `namespace/name`, or `namespace/name:port` for a Service with several ports.
- * @param exists returns true if the Service exists. The error message tells whether a Service does not exist, or has no address.
+ * @param exists returns true if the Service exists. This determines the error message for a Service without an address.
  * @param endpointOf returns the address of a Service that is not in the map; undefined if the Service has no address.
  */
 export function mappedServices(

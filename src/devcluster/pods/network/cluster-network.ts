@@ -45,7 +45,7 @@ export interface ClusterNetworkOptions {
    */
   readonly addresses?: NetworkAddresses
   /**
-   * Whether Pods can connect to servers on the developer's machine, which has the name `host.proreus.internal`. Default true.
+   * True (default) to let Pods connect to servers on the developer's machine, which has the name `host.proreus.internal`.
    *
    * - If true, Pods reach every TCP server that listens on the loopback interface. This includes servers of other users, and servers that
    *   trust every local client: databases without a password, debuggers, container engines. A program that is not trusted can use such a
